@@ -1,0 +1,43 @@
+//! The words of Posthaste, as types: events, entries, lanes, lines, faults and outcomes; the traits that
+//! databases and destinations implement; and the retry policy.
+//!
+//! Nothing in here does I/O, knows a driver or looks at a clock: time is an argument, so that tests own it.
+
+mod admin;
+mod capabilities;
+mod error;
+mod event;
+mod event_id;
+mod fault;
+mod log;
+mod names;
+mod position;
+mod retry;
+mod sink;
+mod subscription;
+mod time;
+mod writer;
+
+pub use admin::{
+    Act as OperatorAct, Admin, DeadFilter, DeadLetter, Edit, EventFilter, EventStatus, EventSummary, Paged,
+    ResetTo, Selection, Status, StatusWord, SubscriptionStatus, Timeline, TimelineItem,
+};
+pub use capabilities::Capabilities;
+pub use error::{Error, ErrorKind, Result};
+pub use event::{
+    DEFAULT_EVENT_VERSION, DEFAULT_PAYLOAD_LIMIT, Event, EventBuilder, EventRules, IntoEvent, Payload, Stamp,
+    TopicRule,
+};
+pub use event_id::EventId;
+pub use fault::{DeadReason, Delivery, Fault, FaultKind, MAX_ERROR_CHARS, cut_error};
+pub use log::{
+    Act, ActKind, Appended, Buried, Census, Change, Due, Hold, LaneCensus, Lease, Limit, Log, Page, Parked,
+    Pruned, Read, RelayId, Retention, Subscribed, SubscriptionCensus,
+};
+pub use names::{AggregateType, EventType};
+pub use position::{Cursor, Entry, Lane, LaneSet, MAX_LANES, Origin, Position};
+pub use retry::{Outcome, RetryOverrides, RetryPolicy};
+pub use sink::Sink;
+pub use subscription::{Filter, OnDead, Order, Pattern, Start, Subscription};
+pub use time::{Clock, SystemClock, Timestamp};
+pub use writer::{Published, Transaction};

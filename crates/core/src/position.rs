@@ -1,0 +1,156 @@
+//! Where an event stands: its position in the log, its lane, and the cursor that passes it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Event;
+
+/// An event's place in the log. Never used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Position(pub i64);
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One of the fixed parts of the log; all events of one key are in one lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Lane(pub u8);
+
+impl fmt::Display for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// No log has more lanes than this, so that a set of lanes is one machine word.
+pub const MAX_LANES: u8 = 64;
+
+/// A set of lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneSet(u64);
+
+impl LaneSet {
+    /// The set without lanes.
+    pub const EMPTY: LaneSet = LaneSet(0);
+
+    /// The lanes `0..count`.
+    #[must_use]
+    pub fn first(count: u8) -> Self {
+        (0..count.min(MAX_LANES)).map(Lane).collect()
+    }
+
+    /// Adds a lane.
+    pub fn insert(&mut self, lane: Lane) {
+        self.0 |= 1 << lane.0;
+    }
+
+    /// Whether the lane is in the set.
+    #[must_use]
+    pub fn contains(self, lane: Lane) -> bool {
+        self.0 >> lane.0 & 1 == 1
+    }
+
+    /// Whether no lane is in the set.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many lanes are in the set.
+    #[must_use]
+    pub fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The lanes in order.
+    pub fn iter(self) -> impl Iterator<Item = Lane> {
+        (0..MAX_LANES).map(Lane).filter(move |lane| self.contains(*lane))
+    }
+
+    /// The set as a bit mask, lane 0 in the lowest bit: what a database compares with.
+    #[must_use]
+    pub fn mask(self) -> i64 {
+        self.0.cast_signed()
+    }
+}
+
+impl FromIterator<Lane> for LaneSet {
+    fn from_iter<I: IntoIterator<Item = Lane>>(lanes: I) -> Self {
+        let mut set = LaneSet::EMPTY;
+        for lane in lanes {
+            set.insert(lane);
+        }
+        set
+    }
+}
+
+/// How far a subscription has settled, or read, a lane: everything up to and including `after`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The last position that is done.
+    pub after: Position,
+}
+
+impl Cursor {
+    /// The cursor that has passed this position.
+    #[must_use]
+    pub fn at(position: Position) -> Self {
+        Self { after: position }
+    }
+
+    /// Whether this position is done.
+    #[must_use]
+    pub fn has_passed(self, position: Position) -> bool {
+        position <= self.after
+    }
+}
+
+/// From which table an entry was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Read from the log, ahead of the cursor.
+    Log,
+    /// Read from what was parked.
+    Parked,
+}
+
+/// An event in the log, as one subscription sees it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its place in the log.
+    pub position: Position,
+    /// Its lane.
+    pub lane: Lane,
+    /// The event itself.
+    pub event: Event,
+    /// Where it was read.
+    pub origin: Origin,
+    /// How many deliveries of it to this subscription have failed so far.
+    pub attempts: u32,
+    /// An earlier event of its key is parked or held dead, so that it has to wait (said by the log, in the
+    /// snapshot of the read).
+    pub blocked: bool,
+    /// It is not due yet by the database's clock.
+    pub delayed: bool,
+    /// The row could not be understood: why. Such an entry is never sent.
+    pub defect: Option<String>,
+}
+
+impl Entry {
+    /// Roughly what the entry takes in memory, for bounds in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        ENTRY_OVERHEAD
+            + self.event.payload.len()
+            + self.event.headers.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>()
+    }
+}
+
+/// What an entry takes besides payload and headers: the structs and the short texts.
+const ENTRY_OVERHEAD: usize = 640;
