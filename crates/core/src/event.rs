@@ -108,7 +108,6 @@ impl Event {
     /// let draft = Event::of("user.created").aggregate("user", "42").json(&serde_json::json!({ "name": "Ada" }))?;
     /// # Ok::<(), posthaste_core::Error>(())
     /// ```
-    #[must_use]
     pub fn of(event_type: impl EventType) -> EventBuilder {
         EventBuilder::new(event_type.name())
     }
