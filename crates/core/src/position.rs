@@ -50,6 +50,12 @@ impl LaneSet {
         self.0 |= 1 << lane.0;
     }
 
+    /// The set without this lane.
+    #[must_use]
+    pub fn without(self, lane: Lane) -> Self {
+        Self(self.0 & !(1 << lane.0))
+    }
+
     /// Whether the lane is in the set.
     #[must_use]
     pub fn contains(self, lane: Lane) -> bool {

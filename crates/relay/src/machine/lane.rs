@@ -1,0 +1,229 @@
+//! One held lane: what has been read of it, what is under way, and how far it is settled.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use posthaste_core::{Act, ActKind, Change, Cursor, Entry, Lane, LaneCensus, Origin, Position};
+
+use super::flight::{Desk, Flight};
+use crate::Moment;
+
+#[derive(Debug)]
+pub(super) struct HeldLane {
+    pub(super) lane: Lane,
+    /// The number of the last line known: ours.
+    pub(super) n: i64,
+    /// What that line says.
+    pub(super) lined: Cursor,
+    /// Everything up to here is settled or needs no settling.
+    pub(super) cursor: Cursor,
+    /// Everything up to here has been read.
+    pub(super) read_to: Cursor,
+    /// Changes whenever what was read is void, so that a page asked for before is recognised.
+    pub(super) epoch: u64,
+    /// Something of it is parked or held dead.
+    pub(super) troubled: bool,
+    /// It is to be given back as soon as nothing is under way.
+    pub(super) giving_back: bool,
+    /// An act of it is being appended.
+    pub(super) appending: bool,
+    pub(super) flight: Option<Flight>,
+    /// An event is being delivered from memory.
+    pub(super) hot_sending: Option<Position>,
+    /// Events that were delivered from memory and that the cursor has not passed.
+    pub(super) hot: BTreeSet<Position>,
+    /// Read ahead from the log.
+    queue: VecDeque<Batch>,
+    /// Parked entries that may go.
+    parked: Option<Batch>,
+}
+
+/// Entries of one lane that are sent together.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) entries: Vec<Entry>,
+    /// The lane's cursor once they are settled.
+    pub(super) end: Cursor,
+    pub(super) bytes: usize,
+}
+
+impl HeldLane {
+    /// The lane as it was when this line was its last; `n` is the line that took it.
+    pub(super) fn taken(census: &LaneCensus, n: i64, epoch: u64) -> Self {
+        Self {
+            lane: census.lane,
+            n,
+            lined: census.cursor,
+            cursor: census.cursor,
+            read_to: census.cursor,
+            epoch,
+            troubled: census.troubled,
+            giving_back: false,
+            appending: false,
+            flight: None,
+            hot_sending: None,
+            hot: BTreeSet::new(),
+            queue: VecDeque::new(),
+            parked: None,
+        }
+    }
+
+    /// Entries and bytes that wait in memory.
+    pub(super) fn load(&self) -> (usize, usize) {
+        let flight = self.flight.as_ref().filter(|flight| !flight.is_done()).map_or(0, |flight| flight.size);
+        self.queue
+            .iter()
+            .chain(&self.parked)
+            .fold((flight, 0), |(entries, bytes), batch| (entries + batch.entries.len(), bytes + batch.bytes))
+    }
+
+    /// Whether it is to be read on: it is kept, or events delivered from memory must still be passed.
+    pub(super) fn wants_reading(&self) -> bool {
+        !self.giving_back || !self.hot.is_empty()
+    }
+
+    /// Whether parked entries may be asked for. While some are under way they would be read a second time.
+    pub(super) fn wants_parked(&self) -> bool {
+        self.troubled
+            && !self.giving_back
+            && !self.appending
+            && self.parked.is_none()
+            && self.flight.as_ref().is_none_or(|flight| flight.origin == Origin::Log)
+    }
+
+    /// A page has been read up to `end`; these are this lane's entries of it.
+    pub(super) fn push(&mut self, batches: impl IntoIterator<Item = Batch>, end: Cursor) {
+        self.read_to = end;
+        self.queue.extend(batches);
+        self.advance();
+    }
+
+    pub(super) fn push_parked(&mut self, batch: Batch) {
+        self.parked = Some(batch);
+    }
+
+    /// With nothing under way, what was read and had no entries for this lane is settled.
+    fn advance(&mut self) {
+        if self.flight.is_none() && self.queue.is_empty() && !self.appending {
+            self.cursor = self.read_to;
+        }
+    }
+
+    /// Puts the next batch under way if there is one and the flight has room for it.
+    pub(super) fn load_flight(&mut self, room: usize, desk: &mut Desk<'_>) {
+        if self.giving_back && self.hot.is_empty() || self.appending {
+            return;
+        }
+        match &self.flight {
+            None => {
+                let Some((origin, batch)) = self.next_batch() else { return };
+                let mut flight = Flight::new(origin, self.cursor);
+                flight.admit(batch.entries, batch.end, &mut self.hot, desk);
+                self.flight = Some(flight);
+            }
+            Some(flight) if flight.is_done() && flight.is_clean() && self.parked.is_none() => {
+                let fits = self.queue.front().is_some_and(|batch| flight.size + batch.entries.len() <= room);
+                if fits && let (Some(batch), Some(flight)) = (self.queue.pop_front(), &mut self.flight) {
+                    flight.admit(batch.entries, batch.end, &mut self.hot, desk);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Parked entries go first. They do not move the cursor.
+    fn next_batch(&mut self) -> Option<(Origin, Batch)> {
+        match self.parked.take() {
+            Some(mut batch) => {
+                batch.end = self.cursor;
+                Some((Origin::Parked, batch))
+            }
+            None => self.queue.pop_front().map(|batch| (Origin::Log, batch)),
+        }
+    }
+
+    /// Whether what is under way has all its outcomes and nothing is gained by waiting with its settlement.
+    pub(super) fn settles_at(&self, room: usize, interval: std::time::Duration) -> Option<Moment> {
+        let flight = self.flight.as_ref().filter(|flight| flight.is_done() && !self.appending)?;
+        let since = flight.since.unwrap_or_default();
+        let blocked = self.parked.is_some()
+            || self.queue.front().is_some_and(|next| flight.size + next.entries.len() > room);
+        if self.giving_back || !flight.is_clean() || blocked { Some(since) } else { Some(since + interval) }
+    }
+
+    /// The line that says what is done: settled, given back, or only moved on. None if there is nothing to say yet.
+    pub(super) fn next_act(&mut self) -> Option<Act> {
+        if self.appending {
+            return None;
+        }
+        let kind = if self.can_be_given_back() { ActKind::GivenBack } else { ActKind::Settled };
+        let flight = match kind {
+            ActKind::GivenBack => self.flight.take().and_then(Flight::abandon),
+            _ => Some(self.flight.take_if(|flight| flight.is_done())?),
+        };
+        let mut act = Act {
+            lane: self.lane,
+            n: self.n + 1,
+            kind,
+            cursor: self.cursor,
+            delivered: 0,
+            changes: Vec::new(),
+        };
+        if let Some(mut flight) = flight {
+            act.cursor = flight.end;
+            act.delivered = flight.delivered;
+            act.changes = std::mem::take(&mut flight.changes);
+        }
+        self.appending = true;
+        Some(act)
+    }
+
+    /// The line that only moves the cursor of a lane without traffic of its own.
+    pub(super) fn move_act(&mut self) -> Option<Act> {
+        let idle = !self.appending && self.flight.is_none() && !self.giving_back;
+        if !idle || self.lined >= self.cursor {
+            return None;
+        }
+        self.appending = true;
+        let (lane, n, cursor) = (self.lane, self.n + 1, self.cursor);
+        Some(Act { lane, n, kind: ActKind::Settled, cursor, delivered: 0, changes: Vec::new() })
+    }
+
+    pub(super) fn can_be_given_back(&self) -> bool {
+        let on_wire = self.hot_sending.is_some() || self.flight.as_ref().is_some_and(Flight::is_sending);
+        self.giving_back && !self.appending && !on_wire && self.hot.is_empty()
+    }
+
+    /// Its line is written. What was read ahead is void if the settlement parked or buried something: whether a key
+    /// is blocked was judged before.
+    pub(super) fn lined(&mut self, act: &Act, epoch: u64) {
+        self.appending = false;
+        self.n = act.n;
+        self.lined = act.cursor;
+        self.cursor = act.cursor;
+        if act.changes.iter().any(|change| !matches!(change, Change::Unpark(_))) {
+            self.troubled = true;
+            self.forget(epoch);
+        }
+        self.advance();
+    }
+
+    /// Forgets what was read and not sent.
+    pub(super) fn forget(&mut self, epoch: u64) {
+        self.queue.clear();
+        self.parked = None;
+        self.read_to = self.cursor;
+        self.epoch = epoch;
+    }
+
+    /// Whether an event that was just committed may be delivered from memory: nothing of the lane is on the wire or
+    /// waiting, and the log has not yielded it.
+    pub(super) fn takes_hot(&self, position: Position, marks: usize) -> bool {
+        let free = self.flight.as_ref().is_none_or(|flight| flight.is_done() && flight.is_clean());
+        free && !self.giving_back
+            && self.hot_sending.is_none()
+            && self.queue.is_empty()
+            && self.parked.is_none()
+            && !self.read_to.has_passed(position)
+            && self.hot.len() < marks
+    }
+}

@@ -1,0 +1,80 @@
+//! Adaptive polling: while events keep coming the next read follows at once or soon; each empty read doubles the wait.
+
+use std::time::Duration;
+
+use crate::Moment;
+
+#[derive(Debug)]
+pub(super) struct Pace {
+    min: Duration,
+    max: Duration,
+    wait: Duration,
+    next: Moment,
+    /// The log could not be read: no ring makes it be asked again before.
+    held_off_until: Moment,
+}
+
+impl Pace {
+    pub(super) fn new(min: Duration, max: Duration) -> Self {
+        Self { min, max, wait: min, next: Moment::default(), held_off_until: Moment::default() }
+    }
+
+    /// When the log is to be read again.
+    pub(super) fn next(&self) -> Moment {
+        self.next
+    }
+
+    /// Somebody rang: read now, and expect more.
+    pub(super) fn ring(&mut self) {
+        self.wait = self.min;
+        self.next = Moment::default();
+    }
+
+    /// A read brought entries; `more` if its limit ended it.
+    pub(super) fn found(&mut self, now: Moment, more: bool) {
+        self.wait = self.min;
+        self.next = if more { now } else { now + self.wait };
+    }
+
+    /// A read brought nothing.
+    pub(super) fn found_nothing(&mut self, now: Moment) {
+        self.next = now + self.wait;
+        self.wait = (self.wait * 2).min(self.max);
+    }
+
+    /// A read failed: wait longer each time, whoever rings.
+    pub(super) fn failed(&mut self, now: Moment) {
+        self.found_nothing(now);
+        self.held_off_until = self.next;
+    }
+
+    /// Whether the log is to be left alone after a failure.
+    pub(super) fn holds_off(&self, now: Moment) -> bool {
+        now < self.held_off_until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_while_nothing_comes_and_start_over_when_something_does() {
+        let ms = Duration::from_millis;
+        let now = Moment::after(ms(1_000));
+        let mut pace = Pace::new(ms(2), ms(10));
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            pace.found_nothing(now);
+            waits.push(pace.next().since(now));
+        }
+        assert_eq!(waits, [2, 4, 8, 10, 10].map(ms));
+
+        pace.found(now, false);
+        assert_eq!(pace.next(), now + ms(2));
+        pace.found(now, true);
+        assert_eq!(pace.next(), now);
+        pace.ring();
+        assert!(pace.next() <= now);
+    }
+}

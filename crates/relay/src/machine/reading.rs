@@ -1,0 +1,183 @@
+//! What to read next, and what to do with what was read.
+//!
+//! The lanes of a relay move through the log together: one read serves all that stand at the same place. A lane that
+//! was just taken over, or that had no room, is behind; it is read up to where the others stand and joins them again.
+
+use posthaste_core::{Cursor, Entry, Lane, LaneSet, Limit, OnDead, Page, Read};
+
+use super::{
+    Command, Machine, Note,
+    lane::{Batch, HeldLane},
+    settling::earlier,
+};
+use crate::Moment;
+
+#[derive(Debug)]
+pub(super) struct Reading {
+    read: Read,
+    /// The epoch of each lane when the read was asked for: one that has changed wants nothing of it any more.
+    epochs: Vec<(Lane, u64)>,
+}
+
+impl Machine {
+    /// A page was read; `None` if the log could not be read.
+    pub fn page(&mut self, now: Moment, page: Option<Page>) {
+        let Some(Reading { read, epochs }) = self.reading.take() else { return };
+        let Some(page) = page else {
+            self.pace.failed(now);
+            return;
+        };
+        self.renewal_wanted |= page.stale;
+        let valid: LaneSet = epochs
+            .into_iter()
+            .filter(|(lane, epoch)| self.lanes.get(lane).is_some_and(|held| held.epoch == *epoch))
+            .map(|(lane, _)| lane)
+            .collect();
+        for held in self.lanes.values_mut() {
+            held.troubled = page.troubled.contains(held.lane);
+        }
+        let mut found = self.accept_parked(page.parked, &read, valid);
+        found |= self.accept_entries(page.entries, page.end, &read, valid);
+        if let Some(wait) = page.next_due {
+            self.next_due = earlier(self.next_due, now + wait);
+        }
+        if found || page.more {
+            self.pace.found(now, page.more);
+        } else {
+            self.pace.found_nothing(now);
+        }
+    }
+
+    fn accept_parked(&mut self, entries: Vec<Entry>, read: &Read, valid: LaneSet) -> bool {
+        let mut found = false;
+        for (lane, entries) in split_by_lane(entries) {
+            let wanted = read.parked.contains(lane) && valid.contains(lane);
+            if let Some(held) = self.lanes.get_mut(&lane).filter(|held| wanted && held.wants_parked()) {
+                found = true;
+                let entries = entries.into_iter().take(self.settings.batch).collect();
+                held.push_parked(batch(entries, Cursor::default()));
+            }
+        }
+        found
+    }
+
+    /// Answers whether something came that is worth reading on for at once.
+    fn accept_entries(&mut self, entries: Vec<Entry>, end: Cursor, read: &Read, valid: LaneSet) -> bool {
+        let mut skipped = 0;
+        let mut found = false;
+        let mut by_lane = split_by_lane(entries);
+        for lane in read.lanes.iter().filter(|lane| valid.contains(*lane)) {
+            let Some(held) = self.lanes.get_mut(&lane) else { continue };
+            let mut entries = by_lane.remove(&lane).unwrap_or_default();
+            let before = entries.len();
+            entries.retain(|entry| entry.defect.is_some() || self.subscription.filter.matches(&entry.event));
+            skipped += before - entries.len();
+            found |=
+                before > entries.len() || entries.iter().any(|entry| !held.hot.contains(&entry.position));
+            held.push(cut(entries, end, self.settings.batch), end);
+        }
+        if skipped > 0 {
+            self.notes.push(Note::Skipped(skipped as u64));
+        }
+        found
+    }
+
+    /// The read to be made now, if there is one.
+    pub(super) fn poll_read(&mut self, now: Moment) -> Option<Command> {
+        let held = self.deadline.is_some_and(|deadline| now < deadline);
+        if self.reading.is_some() || !held || self.pace.holds_off(now) {
+            return None;
+        }
+        let limit = self.room()?;
+        let due = self.next_due.take_if(|at| *at <= now).is_some();
+        let group = self.next_group(now, due)?;
+        let parked: LaneSet =
+            self.lanes.values().filter(|held| held.wants_parked()).map(|held| held.lane).collect();
+        if group.lanes.is_empty() && parked.is_empty() {
+            return None;
+        }
+        let read = Read {
+            subscription: self.subscription.name.clone(),
+            generation: self.generation,
+            hold_dead: self.subscription.on_dead == OnDead::Hold,
+            lanes: group.lanes,
+            after: group.after,
+            until: group.until,
+            parked,
+            limit,
+        };
+        let epochs = self.lanes.values().map(|held| (held.lane, held.epoch)).collect();
+        self.reading = Some(Reading { read: read.clone(), epochs });
+        Some(Command::Read(read))
+    }
+
+    /// How much may be read without going over the bounds.
+    fn room(&self) -> Option<Limit> {
+        let (entries, bytes) = self
+            .lanes
+            .values()
+            .map(HeldLane::load)
+            .fold((0, 0), |sum, load| (sum.0 + load.0, sum.1 + load.1));
+        let (page, buffer) = (self.settings.page, self.settings.buffer);
+        let limit = Limit {
+            entries: page.entries.min(buffer.entries.saturating_sub(entries)),
+            bytes: page.bytes.min(buffer.bytes.saturating_sub(bytes)),
+        };
+        // A sliver of a page is not worth a statement.
+        (limit.entries * 4 >= page.entries && limit.bytes * 4 >= page.bytes).then_some(limit)
+    }
+
+    /// The lanes to read together: those at the front, and every other time those that are behind.
+    fn next_group(&mut self, now: Moment, due: bool) -> Option<Group> {
+        let cap = self.settings.page.entries;
+        let wanting: Vec<&HeldLane> =
+            self.lanes.values().filter(|held| held.wants_reading() && held.load().0 < cap).collect();
+        let front = wanting.iter().map(|held| held.read_to).max().unwrap_or_default();
+        let last = wanting.iter().map(|held| held.read_to).min().unwrap_or_default();
+        let timely = due || self.pace.next() <= now;
+        let behind = last < front && (!self.read_behind || !timely);
+        if self.lanes.is_empty() || !(behind || timely) {
+            return None;
+        }
+        let after = if behind { last } else { front };
+        let lanes = wanting.iter().filter(|held| held.read_to == after).map(|held| held.lane).collect();
+        let until = wanting.iter().map(|held| held.read_to).filter(|cursor| *cursor > after).min();
+        self.read_behind = behind;
+        Some(Group { lanes, after, until })
+    }
+}
+
+/// Lanes that stand at the same place.
+struct Group {
+    lanes: LaneSet,
+    after: Cursor,
+    until: Option<Cursor>,
+}
+
+fn split_by_lane(entries: Vec<Entry>) -> std::collections::BTreeMap<Lane, Vec<Entry>> {
+    let mut lanes = std::collections::BTreeMap::<Lane, Vec<Entry>>::new();
+    for entry in entries {
+        lanes.entry(entry.lane).or_default().push(entry);
+    }
+    lanes
+}
+
+/// Cuts the entries of a lane into batches. The last one reaches to the end of the page.
+fn cut(entries: Vec<Entry>, end: Cursor, size: usize) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    let mut entries = entries.into_iter().peekable();
+    while entries.peek().is_some() {
+        let part: Vec<Entry> = entries.by_ref().take(size).collect();
+        let reach = part.last().map(|entry| Cursor::at(entry.position)).unwrap_or_default();
+        batches.push(batch(part, reach));
+    }
+    if let Some(last) = batches.last_mut() {
+        last.end = end;
+    }
+    batches
+}
+
+fn batch(entries: Vec<Entry>, end: Cursor) -> Batch {
+    let bytes = entries.iter().map(Entry::size).sum();
+    Batch { entries, end, bytes }
+}

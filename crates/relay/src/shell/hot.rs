@@ -1,0 +1,79 @@
+//! The way from a commit in this process to the relay: rings the doorbell, or hands the event itself over.
+
+use std::sync::{Arc, RwLock};
+
+use posthaste_core::{Entry, Order, Subscription};
+use tokio::sync::{Notify, mpsc};
+
+use crate::metric::Metrics;
+
+/// The hot path into a relay. Cheap to clone; does nothing when the relay is gone.
+#[derive(Clone, Default)]
+pub struct Hot {
+    doors: Arc<RwLock<Vec<Door>>>,
+}
+
+/// The way to one pump.
+struct Door {
+    order: Order,
+    queue: mpsc::Sender<Box<Entry>>,
+    bell: Arc<Notify>,
+    metrics: Metrics,
+}
+
+impl Hot {
+    /// Something may have been committed: the log is read now instead of at the next poll. Harmless if it was not.
+    pub fn ring(&self) {
+        for door in self.doors().iter() {
+            door.bell.notify_one();
+        }
+    }
+
+    /// These were committed, as Posthaste itself saw. Those without order are delivered from memory where that is
+    /// possible; all others are read from the log, now.
+    pub fn dispatch(&self, entries: &[Entry]) {
+        for door in self.doors().iter() {
+            door.dispatch(entries);
+        }
+    }
+
+    pub(super) fn add(
+        &self,
+        subscription: &Subscription,
+        queue: mpsc::Sender<Box<Entry>>,
+        bell: Arc<Notify>,
+        metrics: Metrics,
+    ) {
+        let door = Door { order: subscription.order, queue, bell, metrics };
+        self.doors.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(door);
+    }
+
+    fn doors(&self) -> std::sync::RwLockReadGuard<'_, Vec<Door>> {
+        self.doors.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Door {
+    fn dispatch(&self, entries: &[Entry]) {
+        let mut ring = false;
+        for entry in entries {
+            let ordered = self.order == Order::Key && entry.event.key.is_some();
+            if ordered || entry.delayed {
+                ring = true;
+                continue;
+            }
+            match self.queue.try_send(Box::new(entry.clone())) {
+                Ok(()) => self.metrics.hot_enqueued.increment(1),
+                Err(mpsc::error::TrySendError::Full(_)) => {
+                    self.metrics.hot_dropped.increment(1);
+                    tracing::warn!(id = %entry.event.id, "the hot queue is full; the event is delivered from the log");
+                    ring = true;
+                }
+                Err(mpsc::error::TrySendError::Closed(_)) => {}
+            }
+        }
+        if ring {
+            self.bell.notify_one();
+        }
+    }
+}

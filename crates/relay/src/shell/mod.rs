@@ -1,0 +1,265 @@
+//! The shell around the machine: a relay in a tokio runtime, with its loops and its handle.
+
+mod complaint;
+mod deliver;
+mod holder;
+mod hot;
+mod pump;
+mod telling;
+mod timer;
+mod upkeep;
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures_util::{FutureExt, StreamExt};
+use posthaste_core::{Admin, Entry, Error, Log, RelayId, Result, Sink, Subscription};
+use tokio::{
+    sync::{Notify, mpsc, watch},
+    task::JoinSet,
+};
+
+pub use self::hot::Hot;
+use self::{
+    holder::{Held, Holder},
+    pump::{Pump, Surroundings},
+    timer::Timer,
+};
+use crate::{
+    Settings,
+    metric::{DEFAULT_PREFIX, Metrics},
+};
+
+/// Puts a relay together.
+pub struct RelayBuilder {
+    log: Arc<dyn Log>,
+    admin: Option<Arc<dyn Admin>>,
+    settings: Settings,
+    host: String,
+    prefix: String,
+    subscriptions: Vec<(Subscription, Arc<dyn Sink>)>,
+}
+
+impl RelayBuilder {
+    /// A relay over this log.
+    #[must_use]
+    pub fn new(log: Arc<dyn Log>) -> Self {
+        Self {
+            log,
+            admin: None,
+            settings: Settings::default(),
+            host: host(),
+            prefix: DEFAULT_PREFIX.to_owned(),
+            subscriptions: Vec::new(),
+        }
+    }
+
+    /// Serves a subscription.
+    #[must_use]
+    pub fn subscribe(mut self, subscription: Subscription, sink: Arc<dyn Sink>) -> Self {
+        self.subscriptions.push((subscription, sink));
+        self
+    }
+
+    /// Other settings than the defaults.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Another prefix of the metrics' names than `outbox`.
+    #[must_use]
+    pub fn metrics_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Measures the state of the log through this, for the gauges.
+    #[must_use]
+    pub fn measure(mut self, admin: Arc<dyn Admin>) -> Self {
+        self.admin = Some(admin);
+        self
+    }
+
+    /// Creates the subscriptions that are new and starts the relay's loops on the current runtime.
+    pub async fn start(self) -> Result<Relay> {
+        self.check()?;
+        let timer = Timer::start();
+        let (stop, stopped) = watch::channel(false);
+        let (news, held) = watch::channel(None);
+        let renew = Arc::new(Notify::new());
+        let mut relay = Relay {
+            pumps: JoinSet::new(),
+            loops: JoinSet::new(),
+            hot: Hot::default(),
+            log: Arc::clone(&self.log),
+            stop,
+            held: held.clone(),
+            grace: self.settings.grace,
+        };
+        let mut metrics = Vec::new();
+        for (subscription, sink) in &self.subscriptions {
+            let around = Surroundings {
+                generation: self.log.subscribe(subscription).await?.generation,
+                log: Arc::clone(&self.log),
+                sink: Arc::clone(sink),
+                subscription: subscription.clone(),
+                settings: self.settings.clone(),
+                timer,
+                metrics: Metrics::new(&self.prefix, &subscription.name),
+                prefix: self.prefix.clone(),
+                bell: Arc::new(Notify::new()),
+                renew: Arc::clone(&renew),
+                held: held.clone(),
+                stop: stopped.clone(),
+            };
+            metrics.push((subscription.name.clone(), around.metrics.clone()));
+            relay.start_pump(around);
+        }
+        self.start_loops(&mut relay, Wiring { timer, news, renew, metrics });
+        Ok(relay)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.settings.validate()?;
+        if self.subscriptions.is_empty() {
+            return Err(Error::invalid("a relay needs at least one subscription"));
+        }
+        for (index, (subscription, _)) in self.subscriptions.iter().enumerate() {
+            subscription.validate()?;
+            if self.subscriptions[..index].iter().any(|(other, _)| other.name == subscription.name) {
+                return Err(Error::invalid(format!("subscription {:?} is there twice", subscription.name)));
+            }
+        }
+        Ok(())
+    }
+
+    fn start_loops(self, relay: &mut Relay, wiring: Wiring) {
+        let Wiring { timer, news, renew, metrics } = wiring;
+        let hot = relay.hot.clone();
+        let mut doorbell = self.log.doorbell();
+        relay.loops.spawn(async move {
+            while doorbell.next().await.is_some() {
+                hot.ring();
+            }
+        });
+        let (retention, interval) = (self.settings.retention, self.settings.prune_interval);
+        relay.loops.spawn(upkeep::prune(
+            Arc::clone(&self.log),
+            retention,
+            interval,
+            timer,
+            self.prefix.clone(),
+        ));
+        if let Some(admin) = self.admin {
+            relay.loops.spawn(upkeep::measure(admin, metrics, timer, self.prefix.clone()));
+        }
+        let holder = Holder {
+            log: self.log,
+            timer,
+            host: self.host,
+            subscriptions: self
+                .subscriptions
+                .iter()
+                .map(|(subscription, _)| subscription.name.clone())
+                .collect(),
+            prefix: self.prefix,
+            settings: self.settings,
+            news,
+            wanted: renew,
+        };
+        relay.loops.spawn(holder.run());
+    }
+}
+
+/// What connects the loops of a relay.
+struct Wiring {
+    timer: Timer,
+    news: watch::Sender<Option<Held>>,
+    renew: Arc<Notify>,
+    metrics: Vec<(String, Metrics)>,
+}
+
+/// A running relay. Dropping it is like a crash: nothing is lost, but lanes stay taken until the lease ends. Better
+/// [`stop`](Relay::stop) it.
+#[must_use = "a relay that is dropped stops at once"]
+pub struct Relay {
+    pumps: JoinSet<()>,
+    loops: JoinSet<()>,
+    hot: Hot,
+    log: Arc<dyn Log>,
+    stop: watch::Sender<bool>,
+    held: watch::Receiver<Option<Held>>,
+    grace: Duration,
+}
+
+/// How a relay stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Everything under way was settled and every lane given back.
+    Cleanly,
+    /// The grace time was over first. What was under way is delivered again when the lease has ended.
+    InTheMiddle,
+}
+
+impl Relay {
+    /// The hot path into this relay.
+    #[must_use]
+    pub fn hot(&self) -> Hot {
+        self.hot.clone()
+    }
+
+    /// The id under which the relay holds lanes at present.
+    #[must_use]
+    pub fn id(&self) -> Option<RelayId> {
+        self.held.borrow().as_ref().map(|held| held.me.clone())
+    }
+
+    /// Stops reading, finishes what is under way within the grace time, settles it and gives the lanes back.
+    pub async fn stop(mut self) -> Stopped {
+        self.stop.send_replace(true);
+        let finished =
+            tokio::time::timeout(self.grace, async { while self.pumps.join_next().await.is_some() {} }).await;
+        self.loops.shutdown().await;
+        if finished.is_err() {
+            tracing::warn!(
+                "the grace time is over; what is under way is delivered again when the lease has ended"
+            );
+            return Stopped::InTheMiddle;
+        }
+        if let Some(me) = self.id()
+            && let Err(error) = self.log.leave(&me).await
+        {
+            tracing::warn!(error = %error.chain(), "the relay's row could not be removed; its lease will end");
+        }
+        Stopped::Cleanly
+    }
+
+    /// A pump that panics is started anew, with an empty memory: losing everything in memory loses nothing.
+    fn start_pump(&mut self, around: Surroundings) {
+        let (sender, mut receiver) = mpsc::channel::<Box<Entry>>(around.settings.hot_queue);
+        self.hot.add(&around.subscription, sender, Arc::clone(&around.bell), around.metrics.clone());
+        self.pumps.spawn(async move {
+            const PAUSE: Duration = Duration::from_secs(1);
+            loop {
+                let pump = AssertUnwindSafe(Pump::new(around.clone()).run(&mut receiver));
+                if pump.catch_unwind().await.is_ok() {
+                    return;
+                }
+                crate::metric::loop_failed(&around.prefix, "pump");
+                tracing::error!(
+                    subscription = around.subscription.name,
+                    "the pump panicked; starting it anew"
+                );
+                tokio::time::sleep(PAUSE).await;
+            }
+        });
+    }
+}
+
+fn host() -> String {
+    let name =
+        std::env::var("HOSTNAME").or_else(|_| std::fs::read_to_string("/etc/hostname")).unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
+}
