@@ -10,6 +10,7 @@ mod event;
 mod event_id;
 mod fault;
 mod log;
+pub mod memory;
 mod names;
 mod position;
 mod retry;

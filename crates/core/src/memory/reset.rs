@@ -1,0 +1,65 @@
+//! Moving a cursor and dropping a subscription: only while it is paused and nobody holds its lanes.
+
+use std::collections::BTreeSet;
+
+use super::{MemoryStore, SubscriptionRow, operate::Operator};
+use crate::{Cursor, Error, ErrorKind, Position, RelayId, ResetTo, Result, Timestamp};
+
+impl MemoryStore {
+    pub(super) fn reset(&mut self, operator: Operator<'_>, name: &str, to: ResetTo) -> Result<u64> {
+        self.check_idle(operator.now, name)?;
+        let after = match to {
+            ResetTo::Beginning => Position(0),
+            ResetTo::Now => self.log.last(),
+            ResetTo::Position(next) => Position(next.0.saturating_sub(1).max(0)),
+        };
+        // The log will yield these again; left here they would go twice, or stop their key.
+        let again: Vec<i64> =
+            self.dead.unresolved(name).filter(|(_, row)| row.position > after).map(|(id, _)| id).collect();
+        for dead_id in again {
+            self.dead.resolve(dead_id, operator.resolved("reset"), None);
+        }
+        if let Some(row) = self.subscriptions.get_mut(name) {
+            row.parked.remove_behind(after);
+            for chain in &mut row.chains {
+                chain.reset(Cursor::at(after), operator.now);
+            }
+        }
+        self.journal.write(operator.journal(name, None, "reset"));
+        Ok(u64::from(self.lanes))
+    }
+
+    pub(super) fn drop_subscription(&mut self, operator: Operator<'_>, name: &str) -> Result<u64> {
+        self.check_idle(operator.now, name)?;
+        self.subscriptions.remove(name);
+        self.journal.write(operator.journal(name, None, "dropped"));
+        Ok(1)
+    }
+
+    fn check_idle(&self, now: Timestamp, name: &str) -> Result<()> {
+        let row = self.subscription(name)?;
+        if !row.paused {
+            let message = format!("subscription {name:?} is not paused; pause it first");
+            return Err(Error::new(ErrorKind::Refused, message));
+        }
+        let holders: BTreeSet<&str> = self.live_holders(row, now).map(|relay| relay.0.as_str()).collect();
+        if holders.is_empty() {
+            return Ok(());
+        }
+        let holders = holders.into_iter().collect::<Vec<_>>().join(", ");
+        let message =
+            format!("lanes of subscription {name:?} are held by {holders}; wait until they are given back");
+        Err(Error::new(ErrorKind::Refused, message))
+    }
+
+    /// The holder of each lane whose lease has not ended.
+    pub(super) fn live_holders<'a>(
+        &'a self,
+        row: &'a SubscriptionRow,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &'a RelayId> {
+        let lines = row.chains.iter().filter_map(|chain| chain.last());
+        let holders = lines.filter(|line| line.kind.holds()).filter_map(|line| line.relay.as_ref());
+        holders.filter(move |relay| self.is_live(relay, now))
+    }
+}
