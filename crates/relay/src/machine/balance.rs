@@ -58,10 +58,11 @@ impl Machine {
 
     /// Chooses free lanes up to the share, from a random one on, so that relays that start together seldom collide.
     fn take_free(&mut self, me: &RelayId, census: &SubscriptionCensus, share: usize) {
-        let missing = share.saturating_sub(self.lanes.len());
+        let missing = share.saturating_sub(self.lanes.len() + self.lanes_being_taken());
         let is_free = |line: &&LaneCensus| {
             let held_elsewhere = line.holder.as_ref().is_some_and(|holder| holder != me);
-            !held_elsewhere && !self.lanes.contains_key(&line.lane) && !self.zombies.contains(line.lane)
+            let ours = self.lanes.contains_key(&line.lane) || self.is_being_taken(line.lane);
+            !held_elsewhere && !ours && !self.zombies.contains(line.lane)
         };
         let free: Vec<&LaneCensus> = census.lanes.iter().filter(is_free).collect();
         let start = if free.is_empty() { 0 } else { self.rng.usize(..free.len()) };

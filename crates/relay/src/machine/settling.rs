@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use posthaste_core::{Act, ActKind, Appended, Change, Due};
+use posthaste_core::{Act, ActKind, Appended, Change, Due, Lane, LaneCensus};
 
 use super::{Command, Machine, Note, lane::HeldLane};
 use crate::Moment;
@@ -14,7 +14,7 @@ const RETRY: Duration = Duration::from_millis(100);
 pub(super) struct Appending {
     acts: Arc<[Act]>,
     /// The lanes to take, with their last lines; what else is in the acts is of lanes held.
-    taking: Vec<posthaste_core::LaneCensus>,
+    taking: Vec<LaneCensus>,
     /// The answer was lost or the database failed: to be appended again, unchanged, then.
     again_at: Option<Moment>,
     /// The relay has lost its lease in between: the answer is of no interest.
@@ -42,7 +42,7 @@ impl Machine {
         }
     }
 
-    fn line_written(&mut self, now: Moment, act: &Act, taking: &[posthaste_core::LaneCensus]) {
+    fn line_written(&mut self, now: Moment, act: &Act, taking: &[LaneCensus]) {
         let epoch = self.next_epoch();
         match act.kind {
             ActKind::Taken => {
@@ -128,6 +128,17 @@ impl Machine {
         self.lanes.values().filter_map(|held| held.settles_at(room, interval)).min()
     }
 
+    /// Whether a take of this lane is on its way: then it may be ours already without our knowing.
+    pub(super) fn is_being_taken(&self, lane: Lane) -> bool {
+        self.appending
+            .as_ref()
+            .is_some_and(|appending| appending.taking.iter().any(|census| census.lane == lane))
+    }
+
+    pub(super) fn lanes_being_taken(&self) -> usize {
+        self.appending.as_ref().map_or(0, |appending| appending.taking.len())
+    }
+
     pub(super) fn forget_append(&mut self) {
         if let Some(appending) = &mut self.appending {
             // If it waits to be repeated nothing is under way, and there will be no answer.
@@ -140,7 +151,7 @@ impl Machine {
     }
 }
 
-fn take_act(census: &posthaste_core::LaneCensus) -> Act {
+fn take_act(census: &LaneCensus) -> Act {
     Act {
         lane: census.lane,
         n: census.n + 1,
