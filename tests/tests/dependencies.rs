@@ -1,0 +1,109 @@
+//! Dependencies point one way: cli → {server, bench} → posthaste → {relay, logs, sinks} → core. No log knows a sink or
+//! another log, and the relay knows no driver. `ARCHITECTURE.md` says why.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+
+/// Where a package stands. One may use only what stands lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Core,
+    /// The relay, a log or a sink: none of them knows another.
+    Part,
+    /// The test kit drives the relay, and nothing that ships may use it.
+    TestKit,
+    Facade,
+    Service,
+    Program,
+    /// Examples, tests and development commands: they may use everything, and nobody uses them.
+    Outside,
+}
+
+fn rank(folder: &str) -> Rank {
+    match folder {
+        "crates/core" => Rank::Core,
+        "crates/relay" => Rank::Part,
+        "crates/testkit" => Rank::TestKit,
+        "crates/posthaste" => Rank::Facade,
+        "crates/server" | "crates/bench" => Rank::Service,
+        "crates/cli" => Rank::Program,
+        "examples" | "tests" | "xtask" => Rank::Outside,
+        driver if driver.starts_with("logs/") || driver.starts_with("sinks/") => Rank::Part,
+        other => panic!("{other} has no rank; give it one here and a place in ARCHITECTURE.md"),
+    }
+}
+
+fn may_use(user: &str, used: &str, kind: DependencyKind) -> bool {
+    let (from, to) = (rank(user), rank(used));
+    let lower = to < from;
+    match (from, to) {
+        (_, Rank::Outside) => false,
+        // Tests of a part may run it in the test kit, which knows the relay. No test of a driver knows another driver.
+        (_, Rank::TestKit) if kind == DependencyKind::Development => true,
+        (Rank::Part, _) if kind == DependencyKind::Development => lower || used == "crates/relay",
+        // It measures and simulates; a service or a facade with test code in it must not ship.
+        (_, Rank::TestKit) => matches!(user, "crates/bench" | "crates/cli") || from == Rank::Outside,
+        (Rank::TestKit, _) => matches!(used, "crates/core" | "crates/relay"),
+        _ => lower,
+    }
+}
+
+/// The package's folder, from the root of the workspace.
+fn folder<'a>(metadata: &Metadata, package: &'a Package) -> &'a str {
+    package.manifest_path.parent().unwrap().strip_prefix(&metadata.workspace_root).unwrap().as_str()
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let packages = metadata.workspace_packages();
+    let mut wrong = Vec::new();
+    for package in &packages {
+        let user = folder(&metadata, package);
+        for dependency in &package.dependencies {
+            let Some(used) = packages.iter().find(|other| other.name.as_str() == dependency.name) else {
+                continue;
+            };
+            let used = folder(&metadata, used);
+            if !may_use(user, used, dependency.kind) {
+                wrong.push(format!("{user} uses {used} ({})", dependency.kind));
+            }
+        }
+    }
+
+    assert!(packages.len() > 5, "the workspace was not found");
+    assert!(wrong.is_empty(), "these dependencies point the wrong way:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_rule_says_what_the_design_says() {
+    use DependencyKind::{Development, Normal};
+    let cases = [
+        ("crates/cli", "crates/server", Normal, true),
+        ("crates/cli", "crates/posthaste", Normal, true),
+        ("crates/server", "crates/posthaste", Normal, true),
+        ("crates/server", "crates/bench", Normal, false),
+        ("crates/posthaste", "sinks/file", Normal, true),
+        ("crates/posthaste", "crates/testkit", Normal, false),
+        ("crates/posthaste", "crates/testkit", Development, true),
+        ("crates/relay", "logs/sqlite", Normal, false),
+        ("crates/relay", "logs/sqlite", Development, false),
+        ("crates/relay", "crates/testkit", Development, true),
+        ("logs/sqlite", "sinks/file", Normal, false),
+        ("logs/sqlite", "logs/postgres", Development, false),
+        ("logs/sqlite", "crates/relay", Normal, false),
+        ("logs/sqlite", "crates/relay", Development, true),
+        ("logs/sqlite", "crates/testkit", Development, true),
+        ("crates/testkit", "crates/relay", Normal, true),
+        ("crates/testkit", "logs/sqlite", Normal, false),
+        ("crates/core", "crates/relay", Normal, false),
+        ("crates/core", "crates/relay", Development, false),
+        ("crates/bench", "crates/testkit", Normal, true),
+        ("crates/cli", "xtask", Normal, false),
+        ("xtask", "crates/testkit", Normal, true),
+    ];
+    for (user, used, kind, allowed) in cases {
+        assert_eq!(may_use(user, used, kind), allowed, "{user} → {used} ({kind})");
+    }
+}

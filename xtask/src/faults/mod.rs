@@ -1,0 +1,116 @@
+//! `cargo xtask faults`: does the test suite bite?
+//!
+//! Each fault of the [list](list::FAULTS) is put into a copy of the workspace, alone, and the tests that should notice
+//! it are run there. One that survives is a promise that no test holds. The copy and its build are kept under
+//! `target/faults`, so that a fault costs only what it changes.
+
+mod catcher;
+mod list;
+mod run;
+mod tree;
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::workspace::Workspace;
+
+use self::{
+    catcher::Catcher,
+    list::FAULTS,
+    run::{Bench, Verdict},
+};
+
+/// A deliberate fault: a change of one place, and who should notice it.
+pub(crate) struct Fault {
+    /// Its name, in words joined by hyphens.
+    pub(crate) name: &'static str,
+    /// What it breaks, in a sentence.
+    pub(crate) breaks: &'static str,
+    /// The file it changes, from the root of the workspace.
+    pub(crate) file: &'static str,
+    /// The text it replaces, which stands in the file exactly once.
+    pub(crate) find: &'static str,
+    /// What stands there instead.
+    pub(crate) replace: &'static str,
+    /// Who should notice, in the order they are asked.
+    pub(crate) caught_by: &'static [Catcher],
+}
+
+#[derive(Args, Default)]
+pub(crate) struct Options {
+    /// Only the faults whose name contains this
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Only say which faults there are
+    #[arg(long)]
+    list: bool,
+}
+
+/// Runs the faults, and fails if one survives or does not fit the code any more.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let wanted = |fault: &&Fault| options.only.as_ref().is_none_or(|only| fault.name.contains(only));
+    let faults: Vec<&Fault> = FAULTS.iter().filter(wanted).collect();
+    if faults.is_empty() {
+        bail!("no fault has that in its name; `cargo xtask faults --list` shows them");
+    }
+    if options.list {
+        for fault in faults {
+            println!("{:<44}{}", fault.name, fault.breaks);
+        }
+        return Ok(());
+    }
+
+    let bench = Bench::set_up(workspace)?;
+    bench.pass_without_fault(&faults)?;
+    let mut results = Vec::new();
+    for fault in faults {
+        let (verdict, took) = bench.try_fault(fault)?;
+        println!("{}", row(fault, &verdict, took));
+        results.push((fault, verdict, took));
+    }
+    conclude(&results)
+}
+
+/// The table once more, in one piece below all that cargo said.
+fn conclude(results: &[(&Fault, Verdict, Duration)]) -> Result<()> {
+    println!();
+    for (fault, verdict, took) in results {
+        println!("{}", row(fault, verdict, *took).lines().next().unwrap_or_default());
+    }
+    let bad: Vec<_> = results
+        .iter()
+        .filter(|(_, verdict, _)| !matches!(verdict, Verdict::Caught(_)))
+        .map(|(fault, ..)| fault)
+        .collect();
+    println!("\n{} of {} faults caught", results.len() - bad.len(), results.len());
+    if !bad.is_empty() {
+        let names: Vec<_> = bad.iter().map(|fault| format!("{} ({})", fault.name, fault.breaks)).collect();
+        bail!("not caught: {}", names.join("; "));
+    }
+    Ok(())
+}
+
+fn row(fault: &Fault, verdict: &Verdict, took: Duration) -> String {
+    format!("{:<44}{:>6.1} s  {verdict}", fault.name, took.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashSet, fs, path::Path};
+
+    use super::*;
+
+    #[test]
+    fn every_fault_has_a_name_of_its_own_and_fits_the_code() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut names = HashSet::new();
+        for fault in FAULTS {
+            assert!(names.insert(fault.name), "{} is there twice", fault.name);
+            assert!(!fault.caught_by.is_empty(), "nobody should catch {}", fault.name);
+            let text = fs::read_to_string(root.join(fault.file)).unwrap();
+            tree::change(&text, fault).unwrap();
+        }
+    }
+}
