@@ -41,4 +41,4 @@ pub use retry::{Outcome, RetryOverrides, RetryPolicy};
 pub use sink::Sink;
 pub use subscription::{Filter, OnDead, Order, Pattern, Start, Subscription};
 pub use time::{Clock, SystemClock, Timestamp};
-pub use writer::{Published, Transaction};
+pub use writer::{Begin, Commit, Published, Transaction};

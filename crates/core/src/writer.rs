@@ -30,3 +30,18 @@ pub struct Published {
     /// It had been published before, and was not added again.
     pub duplicate: bool,
 }
+
+/// A transaction that Posthaste may commit, so that it sees the commit itself.
+pub trait Commit: Transaction + Sized {
+    /// Commits it.
+    fn commit(self) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// Where transactions begin: a pool of connections.
+pub trait Begin: Sync {
+    /// What it begins.
+    type Transaction: Commit;
+
+    /// Begins a transaction that will write.
+    fn begin(&self) -> impl Future<Output = Result<Self::Transaction>> + Send;
+}

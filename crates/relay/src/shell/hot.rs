@@ -37,6 +37,12 @@ impl Hot {
         }
     }
 
+    /// Whether the relay is gone.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.doors().iter().all(|door| door.queue.is_closed())
+    }
+
     pub(super) fn add(
         &self,
         subscription: &Subscription,

@@ -1,0 +1,250 @@
+//! The outbox: where an application publishes, starts a relay and asks how things stand.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use posthaste_core::{
+    Admin, Begin, Clock, Commit, Entry, Error, Event, EventRules, IntoEvent, Origin, Result, Stamp, SystemClock, TopicRule,
+    Transaction,
+};
+use posthaste_relay::{Hot, metric};
+
+use crate::{Driver, OpenOptions, RelayBuilder, Staged, UnitOfWork, ids::Ids, registry};
+
+/// An outbox in a database. Cheap to clone.
+#[derive(Clone)]
+pub struct Outbox {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    driver: Arc<dyn Driver>,
+    prefix: String,
+    metrics_prefix: String,
+    rules: EventRules,
+    clock: Arc<dyn Clock>,
+    ids: Ids,
+    /// The relays in this process.
+    hot: RwLock<Vec<Hot>>,
+}
+
+impl Outbox {
+    /// Opens the outbox behind a database URL such as `sqlite://shop.db`, and creates its tables if they are missing.
+    pub async fn open(url: &str) -> Result<Self> {
+        Self::builder(url).open().await
+    }
+
+    /// Opens an outbox with other settings.
+    pub fn builder(url: impl Into<String>) -> OutboxBuilder {
+        OutboxBuilder {
+            url: url.into(),
+            options: OpenOptions::default(),
+            rules: EventRules::default(),
+            metrics_prefix: metric::DEFAULT_PREFIX.to_owned(),
+        }
+    }
+
+    /// Publishes an event in the caller's transaction. It exists if and only if that commits.
+    ///
+    /// A duplicate (same topic and idempotency key) is answered with the first event's id, and the transaction stays
+    /// usable.
+    pub async fn publish<T: Transaction>(&self, tx: &mut T, event: impl IntoEvent) -> Result<Staged> {
+        let event = event.into_event(&self.inner.rules, self.stamp())?;
+        self.append(tx, vec![event]).await
+    }
+
+    /// Publishes many events in the caller's transaction, in order, in few statements.
+    pub async fn publish_many<T: Transaction, E: IntoEvent>(
+        &self,
+        tx: &mut T,
+        events: impl IntoIterator<Item = E>,
+    ) -> Result<Staged> {
+        let events = events.into_iter().map(|event| event.into_event(&self.inner.rules, self.stamp())).collect::<Result<_>>()?;
+        self.append(tx, events).await
+    }
+
+    /// Runs `work` in a transaction, commits it and dispatches its events; rolls back if it fails.
+    ///
+    /// ```
+    /// # async fn place(outbox: posthaste::Outbox, pool: posthaste::sqlite::SqlitePool) -> Result<(), posthaste::Error> {
+    /// use posthaste::Event;
+    ///
+    /// let published = outbox
+    ///     .transaction(&pool, async |tx| {
+    ///         // sqlx::query("insert into orders …").execute(&mut ***tx).await?;
+    ///         tx.publish(Event::of("order.placed").aggregate("order", 7).json(&7)?).await
+    ///     })
+    ///     .await?;
+    /// # _ = published; Ok(()) }
+    /// ```
+    pub async fn transaction<P, R, E, W>(&self, pool: &P, work: W) -> Result<R, E>
+    where
+        P: Begin,
+        E: From<Error>,
+        W: for<'u> AsyncFnOnce(&'u mut UnitOfWork<'_, P::Transaction>) -> Result<R, E>,
+    {
+        let transaction = pool.begin().await?;
+        let mut unit = UnitOfWork { outbox: self, transaction, staged: self.nothing_staged() };
+        // Dropping the transaction rolls it back.
+        let answer = work(&mut unit).await?;
+        self.commit(unit.transaction, unit.staged).await?;
+        Ok(answer)
+    }
+
+    /// Commits a transaction and dispatches its events, those without order from memory.
+    pub async fn commit<T: Commit>(&self, tx: T, staged: Staged) -> Result<()> {
+        tx.commit().await?;
+        staged.committed();
+        Ok(())
+    }
+
+    /// Puts a relay together that delivers from this outbox.
+    pub fn relay(&self) -> RelayBuilder {
+        RelayBuilder::new(self.clone())
+    }
+
+    /// What operators can ask and do.
+    #[must_use]
+    pub fn admin(&self) -> &dyn Admin {
+        self.inner.driver.as_ref()
+    }
+
+    /// The log and the operators' side, as a driver.
+    #[must_use]
+    pub fn driver(&self) -> Arc<dyn Driver> {
+        Arc::clone(&self.inner.driver)
+    }
+
+    pub(crate) fn metrics_prefix(&self) -> &str {
+        &self.inner.metrics_prefix
+    }
+
+    pub(crate) fn add_hot(&self, hot: Hot) {
+        let mut list = self.inner.hot.write().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|hot| !hot.is_closed());
+        list.push(hot);
+    }
+
+    fn stamp(&self) -> Stamp {
+        self.inner.ids.stamp(self.inner.clock.as_ref())
+    }
+
+    fn nothing_staged(&self) -> Staged {
+        Staged { outbox: Arc::clone(&self.inner), published: Vec::new(), entries: Vec::new() }
+    }
+
+    async fn append<T: Transaction>(&self, tx: &mut T, events: Vec<Event>) -> Result<Staged> {
+        let published = tx.append(&self.inner.prefix, &events).await?;
+        let fresh = published.iter().filter(|published| !published.duplicate).count();
+        metric::published(&self.inner.metrics_prefix, fresh as u64);
+        let now = self.inner.clock.now();
+        let mut staged = self.nothing_staged();
+        for (mut event, published) in events.into_iter().zip(&published) {
+            if published.duplicate {
+                continue;
+            }
+            event.version = published.version;
+            staged.entries.push(Entry {
+                position: published.position,
+                lane: published.lane,
+                delayed: event.deliver_after.is_some_and(|time| time > now),
+                event,
+                origin: Origin::Log,
+                attempts: 0,
+                blocked: false,
+                defect: None,
+            });
+        }
+        staged.published = published;
+        Ok(staged)
+    }
+}
+
+impl Inner {
+    pub(crate) fn ring(&self) {
+        for hot in self.hot.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            hot.ring();
+        }
+    }
+
+    pub(crate) fn dispatch(&self, entries: &[Entry]) {
+        for hot in self.hot.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            hot.dispatch(entries);
+        }
+    }
+}
+
+/// Opens an outbox with settings of its own.
+#[must_use = "call open()"]
+pub struct OutboxBuilder {
+    url: String,
+    options: OpenOptions,
+    rules: EventRules,
+    metrics_prefix: String,
+}
+
+impl OutboxBuilder {
+    /// What the names of the tables begin with; `outbox` unless set.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.options.prefix = prefix.into();
+        self
+    }
+
+    /// How many lanes a new log gets: 1 to 64, 64 unless set. An existing log must have as many.
+    pub fn lanes(mut self, lanes: u8) -> Self {
+        self.options.lanes = Some(lanes);
+        self
+    }
+
+    /// Does not create or update the tables: they must be there.
+    pub fn without_migration(mut self) -> Self {
+        self.options.migrate = false;
+        self
+    }
+
+    /// The largest payload in bytes; 1 MiB unless set.
+    pub fn payload_limit(mut self, bytes: usize) -> Self {
+        self.rules.payload_limit = bytes;
+        self
+    }
+
+    /// Where events without a topic go; the event type is the topic unless set.
+    pub fn topic_rule(mut self, rule: TopicRule) -> Self {
+        self.rules.topic = rule;
+        self
+    }
+
+    /// The prefix of all metrics' names; `outbox` unless set.
+    pub fn metrics_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.metrics_prefix = prefix.into();
+        self
+    }
+
+    /// Another clock than the system's, for tests.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.options.clock = clock;
+        self
+    }
+
+    /// Opens it.
+    pub async fn open(self) -> Result<Outbox> {
+        let Self { url, options, rules, metrics_prefix } = self;
+        let (prefix, clock) = (options.prefix.clone(), Arc::clone(&options.clock));
+        let driver = registry::open(&url, options).await?;
+        let ids = Ids::new();
+        let inner = Inner { driver, prefix, metrics_prefix, rules, clock, ids, hot: RwLock::default() };
+        Ok(Outbox { inner: Arc::new(inner) })
+    }
+}
+
+impl std::fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outbox").field("prefix", &self.inner.prefix).finish_non_exhaustive()
+    }
+}
+
+const _: fn() = || {
+    // Whoever shares an outbox between threads may: this fails to compile if it stops being so.
+    fn shared<T: Send + Sync>() {}
+    shared::<Outbox>();
+    _ = SystemClock;
+};
