@@ -38,7 +38,6 @@ pub(crate) const fn some_tests(package: &'static str, which: &'static str) -> Ca
 }
 
 /// The simulation, with this many schedules.
-#[allow(dead_code, reason = "for faults of the engine")]
 pub(crate) const fn simulation(schedules: u32) -> Catcher {
     Catcher { program: Program::Simulation { schedules }, hang: Hang::Misses }
 }

@@ -1,11 +1,12 @@
 //! `cargo xtask faults`: does the test suite bite?
 //!
-//! Each fault of the [list](list::FAULTS) is put into a copy of the workspace, alone, and the tests that should notice
+//! Each fault of the lists is put into a copy of the workspace, alone, and the tests that should notice
 //! it are run there. One that survives is a promise that no test holds. The copy and its build are kept under
 //! `target/faults`, so that a fault costs only what it changes.
 
 mod catcher;
 mod list;
+mod list_log;
 mod run;
 mod tree;
 
@@ -18,7 +19,6 @@ use crate::workspace::Workspace;
 
 use self::{
     catcher::Catcher,
-    list::FAULTS,
     run::{Bench, Verdict},
 };
 
@@ -48,10 +48,14 @@ pub(crate) struct Options {
     list: bool,
 }
 
+fn all_faults() -> impl Iterator<Item = &'static Fault> {
+    list::FAULTS.iter().chain(list_log::FAULTS)
+}
+
 /// Runs the faults, and fails if one survives or does not fit the code any more.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let wanted = |fault: &&Fault| options.only.as_ref().is_none_or(|only| fault.name.contains(only));
-    let faults: Vec<&Fault> = FAULTS.iter().filter(wanted).collect();
+    let faults: Vec<&Fault> = all_faults().filter(wanted).collect();
     if faults.is_empty() {
         bail!("no fault has that in its name; `cargo xtask faults --list` shows them");
     }
@@ -106,7 +110,7 @@ mod tests {
     fn every_fault_has_a_name_of_its_own_and_fits_the_code() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut names = HashSet::new();
-        for fault in FAULTS {
+        for fault in all_faults() {
             assert!(names.insert(fault.name), "{} is there twice", fault.name);
             assert!(!fault.caught_by.is_empty(), "nobody should catch {}", fault.name);
             let text = fs::read_to_string(root.join(fault.file)).unwrap();

@@ -27,7 +27,12 @@ pub(super) struct SimRelay {
 }
 
 impl SimRelay {
-    pub(super) fn start(life: u64, now: Duration, subscriptions: &[(Subscription, i64)], settings: &Settings) -> Self {
+    pub(super) fn start(
+        life: u64,
+        now: Duration,
+        subscriptions: &[(Subscription, i64)],
+        settings: &Settings,
+    ) -> Self {
         let machine = |(index, (subscription, generation)): (usize, &(Subscription, i64))| {
             let seed = life * 31 + index as u64;
             let machine = Machine::new(subscription.clone(), *generation, settings.clone(), seed);

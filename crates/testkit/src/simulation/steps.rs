@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use posthaste_core::{
-    DeadFilter, Entry, Event, EventId, EventRules, OnDead, OperatorAct, Order, Origin, Published, ResetTo, Retention,
-    Selection, Stamp,
+    DeadFilter, Entry, Event, EventId, EventRules, OnDead, OperatorAct, Origin, Published, ResetTo,
+    Retention, Selection, Stamp,
 };
 
 use super::{
@@ -130,11 +130,8 @@ impl World {
         let sender = self.relays[index].id.clone();
         for subscription in 0..self.subscriptions.len() {
             for entry in entries {
-                let ordered = self.subscriptions[subscription].0.order == Order::Key && entry.event.key.is_some();
                 let machine = &mut self.relays[index].machines[subscription];
-                if ordered {
-                    machine.ring();
-                } else if let Some(command) = machine.offer_hot(moment, entry.clone()) {
+                if let Some(command) = machine.offer_hot(moment, entry.clone()) {
                     self.dispatch(index, subscription, command, &sender);
                 }
             }
@@ -180,7 +177,9 @@ impl World {
 
     /// Within the margin that the lease leaves; a larger jump voids it, as the docs say.
     fn jump_clock(&mut self) {
-        let margin = i64::try_from((self.settings.lease - self.settings.sending_time()).as_micros()).unwrap_or(0);
+        let margin =
+            i64::try_from((self.settings.lease - self.settings.sending_time()).as_micros()).unwrap_or(0);
+        self.clock_jumps += 1;
         self.db_ahead = self.rng.i64(-margin / 3..margin / 3);
     }
 
@@ -203,7 +202,8 @@ impl World {
     fn reset(&mut self, index: usize) {
         let name = self.subscriptions[index].0.name.clone();
         let act = OperatorAct::Reset { subscription: name.clone(), to: ResetTo::Beginning };
-        let filter = DeadFilter { subscription: Some(name), resolved: true, limit: 1_000, ..DeadFilter::default() };
+        let filter =
+            DeadFilter { subscription: Some(name), resolved: true, limit: 1_000, ..DeadFilter::default() };
         if self.store.act(self.db_now(), &act, "sim").is_ok() {
             self.resets += 1;
             self.troubles += 1;
@@ -234,8 +234,10 @@ impl World {
     pub(super) fn release_held(&mut self) {
         for index in 0..self.subscriptions.len() {
             if self.subscriptions[index].0.on_dead == OnDead::Hold {
-                let filter =
-                    DeadFilter { subscription: Some(self.subscriptions[index].0.name.clone()), ..DeadFilter::default() };
+                let filter = DeadFilter {
+                    subscription: Some(self.subscriptions[index].0.name.clone()),
+                    ..DeadFilter::default()
+                };
                 self.operate(&OperatorAct::Discard(Selection::Matching(filter)));
             }
         }
@@ -243,7 +245,8 @@ impl World {
 
     fn prune(&mut self) {
         let seconds = Duration::from_secs(self.rng.u64(..30));
-        let retention = Retention { events: seconds, lines: seconds, journal: Duration::from_secs(86_400), step: 3 };
+        let retention =
+            Retention { events: seconds, lines: seconds, journal: Duration::from_secs(86_400), step: 3 };
         self.store.prune(self.db_now(), &retention);
     }
 }

@@ -75,8 +75,11 @@ impl World {
         for _ in 0..self.rng.usize(1..=sending.entries.len().max(1)) {
             let Some(entry) = sending.entries.get(sending.deliveries.len()) else { break };
             let stopped = moment >= sending.until || failed_before(&sending, entry.event.key.as_deref());
-            let delivery =
-                if stopped { Delivery::NotSent } else { self.sinks[subscription].take(entry, self.now, life) };
+            let delivery = if stopped {
+                Delivery::NotSent
+            } else {
+                self.sinks[subscription].take(entry, self.now, life)
+            };
             sending.deliveries.push(delivery);
         }
         if sending.deliveries.len() < sending.entries.len() {

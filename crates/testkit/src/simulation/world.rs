@@ -39,12 +39,20 @@ pub(super) struct World {
     pub(super) resets: u64,
     /// What can make a repeat: crashes, lost answers, pauses beyond a lease, resets.
     pub(super) troubles: u64,
+    /// How often the database's clock jumped.
+    pub(super) clock_jumps: u64,
     pub(super) lose: u32,
     pub(super) crashes: u64,
     pub(super) steps: u64,
     pub(super) next_life: u64,
     pub(super) next_event: u64,
     pub(super) breaches: Vec<Breach>,
+}
+
+/// What the database's clock shows at this true time, if it has not jumped.
+pub(super) fn db_time(time: Duration) -> Timestamp {
+    const EPOCH: Timestamp = Timestamp(1_000_000_000);
+    EPOCH + time
 }
 
 /// An event whose transaction committed.
@@ -75,6 +83,7 @@ impl World {
             starts: Vec::new(),
             resets: 0,
             troubles: 0,
+            clock_jumps: 0,
             lose: plan.odds.lose,
             crashes: 0,
             steps: 0,
@@ -104,8 +113,7 @@ impl World {
 
     /// The time by the database's clock.
     pub(super) fn db_now(&self) -> Timestamp {
-        let micros = i64::try_from(self.now.as_micros()).unwrap_or(i64::MAX);
-        Timestamp(1_000_000_000 + micros + self.db_ahead)
+        Timestamp(db_time(self.now).0 + self.db_ahead)
     }
 
     pub(super) fn start_relay(&mut self) {
@@ -124,7 +132,8 @@ impl World {
 
     /// Lets every relay that runs do what it wants to do now.
     pub(super) fn run_relays(&mut self) {
-        let names: Vec<String> = self.subscriptions.iter().map(|(subscription, _)| subscription.name.clone()).collect();
+        let names: Vec<String> =
+            self.subscriptions.iter().map(|(subscription, _)| subscription.name.clone()).collect();
         let mut gone = Vec::new();
         for index in 0..self.relays.len() {
             if self.relays[index].is_frozen(self.now) {
@@ -167,13 +176,28 @@ impl World {
             Command::Ping => Body::PingAsked,
             Command::Send { lane, entries, until } => {
                 if until <= now {
-                    self.breaches.push(Breach::new("sent after its deadline", format!("relay {sender}, lane {lane}")));
+                    self.breaches
+                        .push(Breach::new("sent after its deadline", format!("relay {sender}, lane {lane}")));
                 }
-                Body::Sending(Sending { lane, entries, deliveries: Vec::new(), until, hot: false, began: self.now })
+                Body::Sending(Sending {
+                    lane,
+                    entries,
+                    deliveries: Vec::new(),
+                    until,
+                    hot: false,
+                    began: self.now,
+                })
             }
             Command::SendHot { entry, until } => {
                 let (lane, entries) = (entry.lane, vec![*entry]);
-                Body::Sending(Sending { lane, entries, deliveries: Vec::new(), until, hot: true, began: self.now })
+                Body::Sending(Sending {
+                    lane,
+                    entries,
+                    deliveries: Vec::new(),
+                    until,
+                    hot: true,
+                    began: self.now,
+                })
             }
         };
         self.messages.push(Message { life, sender: sender.clone(), subscription, body });
@@ -224,7 +248,12 @@ impl World {
         let waiting = status.subscriptions.iter().any(|subscription| {
             subscription.pending > 0 || subscription.delayed > 0 || subscription.failed > 0
         });
-        if waiting && status.subscriptions.iter().all(|subscription| subscription.dead > 0 || subscription.failed == 0) {
+        if waiting
+            && status
+                .subscriptions
+                .iter()
+                .all(|subscription| subscription.dead > 0 || subscription.failed == 0)
+        {
             self.release_held();
         }
         !waiting

@@ -1,0 +1,139 @@
+//! The faults of logs: of the in-memory one, which the simulation drives, and of the databases' SQL.
+
+use super::{
+    Fault,
+    catcher::{simulation, tests},
+};
+
+const CHAIN: &str = "crates/core/src/memory/chain.rs";
+const EVENTS: &str = "crates/core/src/memory/events.rs";
+const HOLD: &str = "crates/core/src/memory/hold.rs";
+const PARKED: &str = "crates/core/src/memory/parked.rs";
+const APPEND: &str = "crates/core/src/memory/append.rs";
+const PRUNE: &str = "crates/core/src/memory/prune.rs";
+const RESET: &str = "crates/core/src/memory/reset.rs";
+const READ: &str = "crates/core/src/memory/read.rs";
+
+/// All faults of logs.
+pub(crate) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "line-number-not-checked",
+        breaks: "a relay that does not know the last line appends all the same (rule 4)",
+        file: CHAIN,
+        find: "Some(last) if last.n + 1 == act.n => {}",
+        replace: "Some(last) if last.n + 1 == act.n || last.n >= act.n => {}",
+        caught_by: &[simulation(500)],
+    },
+    Fault {
+        name: "zombie-settle-admitted",
+        breaks: "a settlement of a relay that lost its lane is answered as done (rule 4)",
+        file: CHAIN,
+        find: "            _ => return Link::Fenced,",
+        replace: "            _ => return Link::Repeated,",
+        caught_by: &[simulation(500)],
+    },
+    Fault {
+        name: "stale-last-line-accepted-at-a-take-over",
+        breaks: "a lane is taken with a cursor that is no longer its last line's (rule 4)",
+        file: CHAIN,
+        find: "Some(last) if last.n + 1 == act.n => {}",
+        replace: "Some(last) if last.n + 1 == act.n || act.kind == ActKind::Taken => {}",
+        caught_by: &[simulation(500)],
+    },
+    Fault {
+        name: "repeat-known-by-its-relay-alone",
+        breaks: "another act of the same relay under the same number is taken for a repeat (rule 4)",
+        file: CHAIN,
+        find: "Some(last) if last.is(relay, act) => return Link::Repeated,",
+        replace: "Some(last) if last.relay.as_ref() == Some(relay) => return Link::Repeated,",
+        caught_by: &[simulation(500), tests("posthaste-testkit")],
+    },
+    Fault {
+        name: "late-renewal-crosses-a-take-over",
+        breaks: "a relay whose row was removed renews its lease all the same (rule 3)",
+        file: HOLD,
+        find: "if !lease.first && !self.relays.contains_key(&lease.relay) {",
+        replace: "if !lease.first && lease.relay.0.is_empty() {",
+        caught_by: &[simulation(500)],
+    },
+    Fault {
+        name: "lane-without-a-line-counts-as-new",
+        breaks: "a subscription starts at now in a lane that has no first line (rule 2)",
+        file: HOLD,
+        find: "chain.last().is_none()) {",
+        replace: "chain.last().is_none() && name.is_empty()) {",
+        caught_by: &[tests("posthaste-testkit")],
+    },
+    Fault {
+        name: "start-now-begins-at-the-beginning",
+        breaks: "`start: now` delivers what was there before",
+        file: "crates/core/src/memory/mod.rs",
+        find: "Start::Now => self.log.last(),",
+        replace: "Start::Now => Position(0),",
+        caught_by: &[simulation(200)],
+    },
+    Fault {
+        name: "position-used-twice-after-pruning",
+        breaks: "a new event gets a position that cursors have passed (rule 2)",
+        file: EVENTS,
+        find: "        self.last.0 += 1;",
+        replace: "        self.last.0 = self.rows.keys().next_back().map_or(0, |last| last.0) + 1;",
+        caught_by: &[simulation(1_000), tests("posthaste-testkit")],
+    },
+    Fault {
+        name: "pruned-while-a-subscription-lags",
+        breaks: "an event goes that one subscription has not settled (rule 2)",
+        file: PRUNE,
+        find: "        cursors.min()",
+        replace: "        cursors.max()",
+        caught_by: &[simulation(1_000), tests("posthaste-testkit")],
+    },
+    Fault {
+        name: "parked-row-left-behind-a-dead-head",
+        breaks: "events wait for a parked head that is gone",
+        file: APPEND,
+        find: "                row.parked.remove(buried.position);\n",
+        replace: "",
+        caught_by: &[simulation(200)],
+    },
+    Fault {
+        name: "delayed-event-blocks-its-key",
+        breaks: "a reminder for tomorrow stops today's events (rule 5)",
+        file: PARKED,
+        find: "        !self.delayed || self.is_due(now)",
+        replace: "        self.delayed || !self.delayed || self.is_due(now)",
+        caught_by: &[tests("posthaste-testkit")],
+    },
+    Fault {
+        name: "due-instant-missed",
+        breaks: "what is due exactly now waits for another read",
+        file: PARKED,
+        find: "        self.due_at <= now",
+        replace: "        self.due_at < now",
+        caught_by: &[tests("posthaste-testkit")],
+    },
+    Fault {
+        name: "follower-goes-before-its-head-is-due",
+        breaks: "a parked follower overtakes its head, which waits for a retry (rule 5)",
+        file: READ,
+        find: "                    waiting.extend(key);",
+        replace: "                    waiting.extend(key.filter(|key| key.is_empty()));",
+        caught_by: &[simulation(500)],
+    },
+    Fault {
+        name: "reset-under-a-live-holder",
+        breaks: "an operator moves the cursor while a relay delivers (rule 4)",
+        file: RESET,
+        find: "        if holders.is_empty() {",
+        replace: "        if holders.len() < usize::MAX {",
+        caught_by: &[tests("posthaste-testkit")],
+    },
+    Fault {
+        name: "reset-keeps-what-is-parked",
+        breaks: "after a reset parked events go twice, or before earlier ones of their key",
+        file: RESET,
+        find: "            row.parked.remove_behind(after);\n",
+        replace: "",
+        caught_by: &[tests("posthaste-testkit")],
+    },
+];
