@@ -40,7 +40,7 @@ pub(super) struct Chain(VecDeque<Line>);
 pub(super) enum Link {
     /// The line went in: its changes are to be applied.
     Added,
-    /// The same relay had written this line before: its changes are applied already.
+    /// The last line is this very act: its changes are applied already, and only the answer was lost.
     Repeated,
     /// The number is taken by somebody else, or does not follow on the last line.
     Fenced,

@@ -21,26 +21,34 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 
 /// How many rows of a table are in each lane, so that trouble is seen without looking at the rows.
 #[derive(Clone, Debug)]
-pub(super) struct LaneCounts([u32; MAX_LANES as usize]);
+pub(super) struct LaneCounts {
+    rows: [u32; MAX_LANES as usize],
+    /// The lanes with at least one row: every read asks for them.
+    occupied: LaneSet,
+}
 
 impl Default for LaneCounts {
     fn default() -> Self {
-        Self([0; MAX_LANES as usize])
+        Self { rows: [0; MAX_LANES as usize], occupied: LaneSet::EMPTY }
     }
 }
 
 impl LaneCounts {
     pub(super) fn add(&mut self, lane: Lane) {
-        self.0[usize::from(lane.0)] += 1;
+        self.rows[usize::from(lane.0)] += 1;
+        self.occupied.insert(lane);
     }
 
     pub(super) fn remove(&mut self, lane: Lane) {
-        self.0[usize::from(lane.0)] -= 1;
+        let rows = &mut self.rows[usize::from(lane.0)];
+        *rows -= 1;
+        if *rows == 0 {
+            self.occupied = self.occupied.without(lane);
+        }
     }
 
-    /// The lanes with at least one row.
     pub(super) fn occupied(&self) -> LaneSet {
-        (0..MAX_LANES).map(Lane).filter(|lane| self.0[usize::from(lane.0)] > 0).collect()
+        self.occupied
     }
 }
 

@@ -91,7 +91,7 @@ impl<'a> View<'a> {
 
     fn parked_rows(&self) -> impl Iterator<Item = (Position, &'a ParkedRow)> {
         let lanes = self.read.parked;
-        let wanted = self.row.filter(|row| lanes.iter().any(|lane| row.parked.lanes().contains(lane)));
+        let wanted = self.row.filter(|row| row.parked.lanes().iter().any(|lane| lanes.contains(lane)));
         wanted.into_iter().flat_map(|row| row.parked.rows()).filter(move |(_, row)| lanes.contains(row.lane))
     }
 

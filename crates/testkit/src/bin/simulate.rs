@@ -51,17 +51,22 @@ fn main() -> ExitCode {
     if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// So many broken schedules say enough; a fault that breaks most of them should not take long to find.
+const ENOUGH: u64 = 10;
+
 fn run_all(first: u64, count: u64) -> Vec<Run> {
-    let next = AtomicU64::new(0);
+    let (next, broken) = (AtomicU64::new(0), AtomicU64::new(0));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = || {
         let mut runs = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
+            if index >= count || broken.load(Ordering::Relaxed) >= ENOUGH {
                 return runs;
             }
-            runs.push(simulation::run(first + index));
+            let run = simulation::run(first + index);
+            broken.fetch_add(u64::from(!run.breaches.is_empty()), Ordering::Relaxed);
+            runs.push(run);
         }
     };
     std::thread::scope(|scope| {

@@ -34,6 +34,11 @@ impl fmt::Display for Breach {
     }
 }
 
+/// A schedule that broke a rule before it was over.
+pub(super) fn cut_short(seed: u64, world: World) -> Run {
+    Run { seed, steps: world.steps, breaches: world.breaches, ..Run::default() }
+}
+
 pub(super) fn judge(seed: u64, world: &World, quiet: bool) -> Run {
     let mut breaches = world.breaches.clone();
     let mut run =

@@ -15,6 +15,9 @@ use super::{
     verdict::Breach,
 };
 
+/// More commands than this in one moment, without an answer, are a loop.
+const COMMANDS_AT_ONCE: u32 = 100;
+
 /// Everything there is.
 #[derive(Debug)]
 pub(super) struct World {
@@ -159,8 +162,14 @@ impl World {
             self.messages.push(Message { life, sender: sender.clone(), subscription: 0, body });
         }
         for subscription in 0..relay.machines.len() {
+            let mut commands = 0;
             while let Some(command) = self.relays[index].machines[subscription].poll(moment) {
                 self.dispatch(index, subscription, command, &sender);
+                commands += 1;
+                if commands > COMMANDS_AT_ONCE {
+                    self.breaches.push(Breach::new("never at rest", format!("relay {sender} at {:?}", self.now)));
+                    break;
+                }
             }
         }
     }
@@ -233,7 +242,7 @@ impl World {
                 self.progress();
                 self.run_relays();
             }
-            if self.is_quiet() {
+            if !self.breaches.is_empty() || self.is_quiet() {
                 return true;
             }
             let step = self.rng.u64(1..400);
