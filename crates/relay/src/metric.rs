@@ -214,3 +214,20 @@ pub fn describe(prefix: &str) {
 fn full_name(prefix: &str, name: &str) -> String {
     format!("{prefix}_{name}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_every_metric() {
+        let page = include_str!("../../../docs/metrics.md");
+        let listed = page.lines().filter(|line| line.starts_with("| `")).count();
+
+        assert_eq!(listed, ALL.len());
+        for (name, kind, text) in ALL {
+            let row = format!("| `outbox_{name}` | {} | {text} |", format!("{kind:?}").to_lowercase());
+            assert!(page.contains(&row), "docs/metrics.md lacks: {row}");
+        }
+    }
+}

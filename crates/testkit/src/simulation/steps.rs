@@ -43,6 +43,10 @@ impl World {
             self.operate_something();
         } else if hit(odds.prune) {
             self.prune();
+        } else if !self.offers.is_empty() && self.rng.u8(..4) == 0 {
+            let index = self.rng.usize(..self.offers.len());
+            let entries = self.offers.swap_remove(index);
+            self.dispatch_hot(&entries);
         } else if self.rng.u8(..4) == 0 {
             self.now += Duration::from_millis(self.rng.u64(..60));
         } else {
@@ -79,7 +83,12 @@ impl World {
                 entries.push(self.hot_entry(event, published));
             }
         }
-        self.dispatch_hot(&entries);
+        // A hot dispatch may be late: by then the log may have been read.
+        match self.rng.u8(..3) {
+            0 => self.dispatch_hot(&entries),
+            1 => self.offers.push(entries),
+            _ => {}
+        }
     }
 
     fn draw_event(&mut self, plan: &Plan) -> Event {
@@ -119,7 +128,7 @@ impl World {
 
     /// The process that published has a relay of its own, perhaps; the others get no word.
     fn dispatch_hot(&mut self, entries: &[Entry]) {
-        if self.relays.is_empty() || self.rng.bool() {
+        if self.relays.is_empty() {
             return;
         }
         let index = self.rng.usize(..self.relays.len());

@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use posthaste_core::{ActKind, Cursor, DeadFilter, DeadLetter, EventId, Lane, Order, Position, Timestamp};
+use posthaste_core::{ActKind, Cursor, DeadFilter, DeadLetter, EventId, Lane, OnDead, Order, Position, Timestamp};
 
 use super::{
     Run,
@@ -165,10 +165,13 @@ impl<'a> Case<'a> {
 
     /// A key whose head died under `hold` waits until a person has looked at it, whoever holds the lane.
     fn judge_held_keys(&self, breaches: &mut Vec<Breach>) {
-        if self.world.clock_jumps > 0 {
-            return; // The times of the log and of the sinks cannot be compared.
+        let subscription = &self.world.subscriptions[self.index].0;
+        let holds = subscription.on_dead == OnDead::Hold && subscription.order == Order::Key;
+        // After a jump the times of the log and of the sinks cannot be compared.
+        if !holds || self.world.clock_jumps > 0 {
+            return;
         }
-        for letter in self.letters.iter().filter(|letter| letter.holds) {
+        for letter in self.letters.iter().filter(|letter| letter.key.is_some()) {
             let until = letter.resolved_at.unwrap_or(Timestamp(i64::MAX));
             let passed = self.sink.received.iter().find(|receipt| {
                 let at = db_time(receipt.at);

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use fastrand::Rng;
-use posthaste_core::{EventId, Position, RelayId, Start, Subscription, Timestamp, memory::MemoryStore};
+use posthaste_core::{Entry, EventId, Position, RelayId, Start, Subscription, Timestamp, memory::MemoryStore};
 use posthaste_relay::{Settings, machine::Command};
 
 use super::{
@@ -33,6 +33,8 @@ pub(super) struct World {
     pub(super) sinks: Vec<SimSink>,
     pub(super) messages: Vec<Message>,
     pub(super) committed: Vec<Committed>,
+    /// Hot dispatches that come late.
+    pub(super) offers: Vec<Vec<Entry>>,
     pub(super) rolled_back: Vec<EventId>,
     /// What operators sent again, in which subscription: it is late by definition.
     pub(super) replayed: HashSet<(usize, EventId)>,
@@ -81,6 +83,7 @@ impl World {
             sinks: Vec::new(),
             messages: Vec::new(),
             committed: Vec::new(),
+            offers: Vec::new(),
             rolled_back: Vec::new(),
             replayed: HashSet::new(),
             starts: Vec::new(),
