@@ -13,11 +13,11 @@ mod log;
 pub mod memory;
 mod names;
 mod position;
+mod published;
 mod retry;
 mod sink;
 mod subscription;
 mod time;
-mod writer;
 
 pub use admin::{
     Act as OperatorAct, Admin, DeadFilter, DeadLetter, Edit, EventFilter, EventStatus, EventSummary, Paged,
@@ -37,8 +37,8 @@ pub use log::{
 };
 pub use names::{AggregateType, EventType};
 pub use position::{Cursor, Entry, Lane, LaneSet, MAX_LANES, Origin, Position};
+pub use published::Published;
 pub use retry::{Outcome, RetryOverrides, RetryPolicy};
 pub use sink::Sink;
 pub use subscription::{Filter, OnDead, Order, Pattern, Start, Subscription};
 pub use time::{Clock, SystemClock, Timestamp};
-pub use writer::{Begin, Commit, Published, Transaction};

@@ -36,7 +36,8 @@ mod tests {
     #[test]
     fn ids_grow_although_the_clock_stands_still_or_goes_back() {
         let ids = Ids::new();
-        let times = [1_700_000_000_000_000, 1_700_000_000_000_000, 1_700_000_000_000_000, 1_699_999_999_000_000];
+        let times =
+            [1_700_000_000_000_000, 1_700_000_000_000_000, 1_700_000_000_000_000, 1_699_999_999_000_000];
         let made: Vec<EventId> = times.map(|time| ids.next(Timestamp(time))).into();
 
         assert!(made.is_sorted() && made.windows(2).all(|pair| pair[0] != pair[1]), "{made:?}");

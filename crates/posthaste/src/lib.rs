@@ -57,15 +57,16 @@ mod outbox;
 mod registry;
 mod relay;
 mod staged;
+mod transaction;
 mod unit_of_work;
 
 pub use posthaste_core::{
-    Admin, AggregateType, Begin, Capabilities, Clock, Commit, Cursor, DeadFilter, DeadLetter, DeadReason, Delivery, Edit,
-    Entry, Error, ErrorKind, Event, EventBuilder, EventFilter, EventId, EventRules, EventStatus, EventSummary, EventType,
-    Fault, FaultKind, Filter, IntoEvent, Lane, Limit, Log, OnDead, OperatorAct, Order, Paged, Pattern, Payload, Position,
-    Published, ResetTo, Result, Retention, RetryOverrides, RetryPolicy, Selection, Sink, Stamp, Start, Status, StatusWord,
-    Subscription, SubscriptionStatus, SystemClock, Timeline, TimelineItem, Timestamp, TopicRule, Transaction,
-    aggregate_types, event_types,
+    Admin, AggregateType, Capabilities, Clock, Cursor, DeadFilter, DeadLetter, DeadReason, Delivery, Edit,
+    Entry, Error, ErrorKind, Event, EventBuilder, EventFilter, EventId, EventRules, EventStatus,
+    EventSummary, EventType, Fault, FaultKind, Filter, IntoEvent, Lane, Limit, Log, OnDead, OperatorAct,
+    Order, Paged, Pattern, Payload, Position, Published, ResetTo, Result, Retention, RetryOverrides,
+    RetryPolicy, Selection, Sink, Stamp, Start, Status, StatusWord, Subscription, SubscriptionStatus,
+    SystemClock, Timeline, TimelineItem, Timestamp, TopicRule, aggregate_types, event_types,
 };
 pub use posthaste_file::FileSink;
 pub use posthaste_listeners::{ListenerError, Listeners, Received};
@@ -76,6 +77,7 @@ pub use self::{
     registry::{Driver, OpenOptions, SCHEMES, open},
     relay::{LISTENERS, Relay, RelayBuilder},
     staged::Staged,
+    transaction::{Begin, Commit, Transaction},
     unit_of_work::UnitOfWork,
 };
 

@@ -3,12 +3,13 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use posthaste_core::{
-    Admin, Begin, Clock, Commit, Entry, Error, Event, EventRules, IntoEvent, Origin, Result, Stamp, SystemClock, TopicRule,
-    Transaction,
+    Admin, Clock, Entry, Error, Event, EventRules, IntoEvent, Origin, Result, Stamp, SystemClock, TopicRule,
 };
 use posthaste_relay::{Hot, metric};
 
-use crate::{Driver, OpenOptions, RelayBuilder, Staged, UnitOfWork, ids::Ids, registry};
+use crate::{
+    Begin, Commit, Driver, OpenOptions, RelayBuilder, Staged, Transaction, UnitOfWork, ids::Ids, registry,
+};
 
 /// An outbox in a database. Cheap to clone.
 #[derive(Clone)]
@@ -58,7 +59,10 @@ impl Outbox {
         tx: &mut T,
         events: impl IntoIterator<Item = E>,
     ) -> Result<Staged> {
-        let events = events.into_iter().map(|event| event.into_event(&self.inner.rules, self.stamp())).collect::<Result<_>>()?;
+        let events = events
+            .into_iter()
+            .map(|event| event.into_event(&self.inner.rules, self.stamp()))
+            .collect::<Result<_>>()?;
         self.append(tx, events).await
     }
 
@@ -80,10 +84,11 @@ impl Outbox {
     where
         P: Begin,
         E: From<Error>,
-        W: for<'u> AsyncFnOnce(&'u mut UnitOfWork<'_, P::Transaction>) -> Result<R, E>,
+        W: for<'u> AsyncFnOnce(&'u mut UnitOfWork<P>) -> Result<R, E>,
     {
         let transaction = pool.begin().await?;
-        let mut unit = UnitOfWork { outbox: self, transaction, staged: self.nothing_staged() };
+        let mut unit: UnitOfWork<P> =
+            UnitOfWork { outbox: self.clone(), transaction, staged: self.nothing_staged() };
         // Dropping the transaction rolls it back.
         let answer = work(&mut unit).await?;
         self.commit(unit.transaction, unit.staged).await?;
@@ -198,6 +203,12 @@ impl OutboxBuilder {
     /// Does not create or update the tables: they must be there.
     pub fn without_migration(mut self) -> Self {
         self.options.migrate = false;
+        self
+    }
+
+    /// Does not create a database file that is missing: a wrong path is an error then, and not a new, empty outbox.
+    pub fn without_creation(mut self) -> Self {
+        self.options.create = false;
         self
     }
 

@@ -18,13 +18,21 @@ pub struct OpenOptions {
     pub lanes: Option<u8>,
     /// Whether to create or update the tables.
     pub migrate: bool,
+    /// Whether to create the database file, where a database is a file; only together with `migrate`.
+    pub create: bool,
     /// Where time comes from, for databases that have no clock of their own.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { prefix: "outbox".to_owned(), lanes: None, migrate: true, clock: Arc::new(SystemClock) }
+        Self {
+            prefix: "outbox".to_owned(),
+            lanes: None,
+            migrate: true,
+            create: true,
+            clock: Arc::new(SystemClock),
+        }
     }
 }
 
@@ -40,8 +48,15 @@ pub async fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Driver>> {
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => {
-            let OpenOptions { prefix, lanes, migrate, clock } = options;
-            let options = posthaste_sqlite::SqliteOptions { prefix, lanes, migrate, clock, ..Default::default() };
+            let OpenOptions { prefix, lanes, migrate, create, clock } = options;
+            let options = posthaste_sqlite::SqliteOptions {
+                prefix,
+                lanes,
+                migrate,
+                create,
+                clock,
+                ..Default::default()
+            };
             Ok(Arc::new(posthaste_sqlite::SqliteLog::open(url, options).await?))
         }
         _ => Err(Error::invalid(format!(

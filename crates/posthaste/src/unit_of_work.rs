@@ -2,18 +2,21 @@
 
 use std::ops::{Deref, DerefMut};
 
-use posthaste_core::{IntoEvent, Published, Result, Transaction};
+use posthaste_core::{IntoEvent, Published, Result};
 
-use crate::{Outbox, Staged};
+use crate::{Begin, Outbox, Staged};
 
 /// A transaction in which events are published. It is the driver's own transaction for all other statements.
-pub struct UnitOfWork<'o, T> {
-    pub(crate) outbox: &'o Outbox,
-    pub(crate) transaction: T,
+///
+/// Its type names the pool and not the transaction, and it owns all it has, so that no lifetime is in it: with one, the compiler
+/// could not see that the future of [`Outbox::transaction`] may be sent to another thread, and nobody could spawn it.
+pub struct UnitOfWork<P: Begin> {
+    pub(crate) outbox: Outbox,
+    pub(crate) transaction: P::Transaction,
     pub(crate) staged: Staged,
 }
 
-impl<T: Transaction> UnitOfWork<'_, T> {
+impl<P: Begin> UnitOfWork<P> {
     /// Publishes one event in this transaction.
     pub async fn publish(&mut self, event: impl IntoEvent) -> Result<Published> {
         let staged = self.outbox.publish(&mut self.transaction, event).await?;
@@ -23,7 +26,10 @@ impl<T: Transaction> UnitOfWork<'_, T> {
     }
 
     /// Publishes many events in this transaction, in order.
-    pub async fn publish_many<E: IntoEvent>(&mut self, events: impl IntoIterator<Item = E>) -> Result<Vec<Published>> {
+    pub async fn publish_many<E: IntoEvent>(
+        &mut self,
+        events: impl IntoIterator<Item = E>,
+    ) -> Result<Vec<Published>> {
         let staged = self.outbox.publish_many(&mut self.transaction, events).await?;
         let published = staged.published.clone();
         self.staged.add(staged);
@@ -31,16 +37,16 @@ impl<T: Transaction> UnitOfWork<'_, T> {
     }
 }
 
-impl<T> Deref for UnitOfWork<'_, T> {
-    type Target = T;
+impl<P: Begin> Deref for UnitOfWork<P> {
+    type Target = P::Transaction;
 
-    fn deref(&self) -> &T {
+    fn deref(&self) -> &P::Transaction {
         &self.transaction
     }
 }
 
-impl<T> DerefMut for UnitOfWork<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
+impl<P: Begin> DerefMut for UnitOfWork<P> {
+    fn deref_mut(&mut self) -> &mut P::Transaction {
         &mut self.transaction
     }
 }

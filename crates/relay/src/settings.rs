@@ -93,6 +93,10 @@ impl Settings {
         demand(self.concurrency > 0, "concurrency is 0; at least 1".to_owned());
         demand(self.hot_queue > 0, "hot_queue is 0; at least 1".to_owned());
         demand(
+            !self.prune_interval.is_zero() && self.retention.step > 0,
+            "prune_interval or retention.step is 0; pruning would never pause".to_owned(),
+        );
+        demand(
             !self.poll_min.is_zero()
                 && self.poll_min <= self.poll_max
                 && self.poll_max <= Duration::from_secs(10),
@@ -123,11 +127,12 @@ mod tests {
             batch: 0,
             poll_max: Duration::from_secs(60),
             lease: Duration::ZERO,
+            prune_interval: Duration::ZERO,
             ..Settings::default()
         };
         let message = settings.validate().unwrap_err().to_string();
 
-        for key in ["batch", "poll_max", "lease", "settle_interval"] {
+        for key in ["batch", "poll_max", "lease", "settle_interval", "prune_interval"] {
             assert!(message.contains(key), "{key} in {message}");
         }
         assert!(Settings::default().validate().is_ok());

@@ -1,7 +1,7 @@
 //! The log in memory does what every log has to do.
 
 use posthaste_core::{
-    Admin, Log,
+    Admin, Event, Log, Published, Result,
     memory::{MemoryLog, MemoryTransaction},
 };
 use posthaste_testkit::{
@@ -36,6 +36,10 @@ impl Subject for Memory {
 
     async fn begin(&self) -> MemoryTransaction {
         self.log.begin().await
+    }
+
+    async fn append(&self, tx: &mut MemoryTransaction, events: &[Event]) -> Result<Vec<Published>> {
+        tx.append(events)
     }
 
     async fn commit(&self, tx: MemoryTransaction) {

@@ -9,7 +9,7 @@ use super::{MemoryStore, MemoryTransaction, bell::Bell};
 use crate::{
     Act, Admin, Appended, Capabilities, Clock, DeadFilter, DeadLetter, Event, EventFilter, EventId,
     EventSummary, Hold, Lease, Log, OperatorAct, Page, Paged, Pruned, Published, Read, RelayId, Result,
-    Retention, Status, Subscribed, Subscription, Timeline, Timestamp, Transaction,
+    Retention, Status, Subscribed, Subscription, Timeline, Timestamp,
 };
 
 /// A log in memory. Clones are the same log.
@@ -42,7 +42,7 @@ impl MemoryLog {
     /// Publishes these events in a transaction of their own.
     pub async fn publish(&self, events: &[Event]) -> Result<Vec<Published>> {
         let mut transaction = self.begin().await;
-        let published = transaction.append("", events).await?;
+        let published = transaction.append(events)?;
         transaction.commit().await?;
         Ok(published)
     }

@@ -1,11 +1,9 @@
 //! A transaction on the log in memory, so that tests of an application need no database.
 
-use std::future::Future;
-
 use futures_util::lock::OwnedMutexGuard;
 
 use super::{MemoryLog, publish::Staging};
-use crate::{Event, Published, Result, Transaction};
+use crate::{Event, Published, Result};
 
 /// An open transaction. Nobody sees what it adds before [`commit`](Self::commit); dropping it rolls it back.
 #[must_use = "a transaction that is dropped is rolled back"]
@@ -21,6 +19,13 @@ impl MemoryTransaction {
         Self { log, staging: Staging::default(), _writer: writer }
     }
 
+    /// Adds events; one answer an event, in order.
+    pub fn append(&mut self, events: &[Event]) -> Result<Vec<Published>> {
+        let now = self.log.now();
+        let Self { log, staging, .. } = self;
+        log.with_store(|store| events.iter().map(|event| store.stage(staging, now, event.clone())).collect())
+    }
+
     /// Makes everything that was added visible at once, and rings the doorbell.
     pub async fn commit(self) -> Result<()> {
         let news = !self.staging.is_empty();
@@ -33,22 +38,6 @@ impl MemoryTransaction {
 
     /// Undoes everything that was added, as dropping does.
     pub async fn rollback(self) {}
-}
-
-impl Transaction for MemoryTransaction {
-    /// The prefix says nothing here: there is only one log.
-    fn append<'a>(
-        &'a mut self,
-        _prefix: &'a str,
-        events: &'a [Event],
-    ) -> impl Future<Output = Result<Vec<Published>>> + Send + 'a {
-        let now = self.log.now();
-        let Self { log, staging, .. } = self;
-        let published = log.with_store(|store| {
-            events.iter().map(|event| store.stage(staging, now, event.clone())).collect()
-        });
-        std::future::ready(published)
-    }
 }
 
 #[cfg(test)]
@@ -75,12 +64,12 @@ mod tests {
         let mut bell = log.doorbell();
 
         let mut dropped = now(log.begin());
-        now(dropped.append("", &[event(1)])).unwrap();
+        dropped.append(&[event(1)]).unwrap();
         drop(dropped);
         assert_eq!(bell.next().now_or_never(), None);
 
         let mut kept = now(log.begin());
-        let published = now(kept.append("", &[event(2)])).unwrap();
+        let published = kept.append(&[event(2)]).unwrap();
         now(kept.commit()).unwrap();
         assert_eq!(bell.next().now_or_never(), Some(Some(())));
         assert_eq!(published[0].position, Position(1));

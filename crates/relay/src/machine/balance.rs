@@ -50,9 +50,7 @@ impl Machine {
             self.lanes.values().filter(|held| !held.giving_back).map(|held| held.lane).collect();
         let surplus = kept.len().saturating_sub(share);
         for lane in kept.into_iter().rev().take(surplus) {
-            if let Some(held) = self.lanes.get_mut(&lane) {
-                held.giving_back = true;
-            }
+            self.let_go(lane);
         }
     }
 

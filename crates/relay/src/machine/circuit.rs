@@ -54,9 +54,9 @@ impl Circuit {
         }
     }
 
-    /// Whether something was delivered that was sent after the circuit had opened in this epoch and closed again.
-    pub(super) fn has_delivered_since(&self, epoch: u64) -> bool {
-        self.proved.is_some_and(|proved| proved > epoch)
+    /// The latest epoch in which something was sent that was delivered.
+    pub(super) fn proved(&self) -> Option<u64> {
+        self.proved
     }
 
     /// The destination is down. Answers whether that is news.
@@ -69,8 +69,11 @@ impl Circuit {
         true
     }
 
-    pub(super) fn throttle(&mut self, until: Moment) {
-        self.throttled_until = self.throttled_until.max(Some(until));
+    /// The destination asks to wait. Answers whether that is news: of a batch each entry may say so.
+    pub(super) fn throttle(&mut self, now: Moment, wait: Duration) -> bool {
+        let news = self.throttled_until.is_none_or(|until| until <= now);
+        self.throttled_until = self.throttled_until.max(Some(now + wait));
+        news
     }
 
     /// Whether the destination is to be pinged now; if so, a ping is under way from here on.
@@ -127,9 +130,9 @@ mod tests {
 
         now = circuit.wake_at().unwrap();
         assert!(circuit.take_ping(now) && circuit.pinged(now, true) && circuit.lets_through(now));
-        assert!(!circuit.has_delivered_since(0));
+        assert_eq!(circuit.proved(), None);
         circuit.delivered(1, circuit.epoch());
-        assert!(circuit.has_delivered_since(0) && !circuit.has_delivered_since(1));
+        assert_eq!(circuit.proved(), Some(1));
         circuit.open(now);
         assert_eq!(circuit.wake_at().unwrap().since(now), FIRST_PING);
     }
@@ -137,11 +140,12 @@ mod tests {
     #[test]
     fn waits_as_long_as_the_destination_asks() {
         let mut circuit = Circuit::default();
-        let until = Moment::after(Duration::from_secs(3));
-        circuit.throttle(until);
-        circuit.throttle(Moment::after(Duration::from_secs(1)));
+        let (began, seconds) = (Moment::default(), Duration::from_secs);
 
-        assert!(!circuit.lets_through(Moment::after(Duration::from_secs(2))));
-        assert!(circuit.lets_through(until));
+        assert!(circuit.throttle(began, seconds(3)));
+        assert!(!circuit.throttle(began, seconds(1)), "it waits already");
+        assert!(!circuit.lets_through(began + seconds(2)));
+        assert!(circuit.lets_through(began + seconds(3)));
+        assert!(circuit.throttle(began + seconds(3), seconds(1)));
     }
 }

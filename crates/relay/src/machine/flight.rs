@@ -14,7 +14,7 @@ use posthaste_core::{
     Position, Subscription,
 };
 
-use super::{Sent, circuit::Circuit, note::Note};
+use super::{Sent, circuit::Circuit, lane::Batch, note::Note};
 use crate::Moment;
 
 #[derive(Debug)]
@@ -23,20 +23,30 @@ pub(super) struct Flight {
     pub(super) origin: Origin,
     /// The lane's cursor once everything in here has an outcome.
     pub(super) end: Cursor,
-    /// How many entries it has had.
+    /// How many entries it has had, and their bytes.
     pub(super) size: usize,
+    bytes: usize,
     /// When the first outcome came, which waits for its settlement since.
     pub(super) since: Option<Moment>,
     pub(super) delivered: u32,
     pub(super) changes: Vec<Change>,
     /// Entries without an outcome that are not on the wire, in order.
     pending: Vec<Entry>,
-    /// Entries are on the wire, sent in this epoch of the circuit.
-    sending: Option<u64>,
+    /// Entries are on the wire.
+    sending: Option<Sending>,
     /// Keys of which nothing more may be sent in this flight.
     halted: HashSet<String>,
-    /// Entries that the destination could not take because it was down, with the epoch in which it said so.
+    /// Entries that the destination could not take because it was down, with the epoch in which it first said so.
     suspects: HashMap<Position, u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    since: Moment,
+    /// In this epoch of the circuit.
+    epoch: u64,
+    /// What the destination had proved by then.
+    proved: Option<u64>,
 }
 
 /// What a flight needs to know, and whom it tells, when outcomes are decided.
@@ -54,6 +64,7 @@ impl Flight {
             origin,
             end: start,
             size: 0,
+            bytes: 0,
             since: None,
             delivered: 0,
             changes: Vec::new(),
@@ -65,15 +76,11 @@ impl Flight {
     }
 
     /// Takes entries in. Those that are not to be sent get their outcome at once.
-    pub(super) fn admit(
-        &mut self,
-        entries: Vec<Entry>,
-        end: Cursor,
-        hot: &mut BTreeSet<Position>,
-        desk: &mut Desk<'_>,
-    ) {
+    pub(super) fn admit(&mut self, batch: Batch, hot: &mut BTreeSet<Position>, desk: &mut Desk<'_>) {
+        let Batch { entries, end, bytes } = batch;
         self.end = end;
         self.size += entries.len();
+        self.bytes += bytes;
         let plain = |entry: &Entry| entry.defect.is_none() && !entry.blocked && !entry.delayed;
         if self.pending.is_empty() && self.halted.is_empty() && hot.is_empty() && entries.iter().all(plain) {
             self.pending = entries;
@@ -108,8 +115,8 @@ impl Flight {
 
     /// The entries to send next; they are on the wire from here on. A sink that does not keep the order of a key in
     /// a batch gets one of each key.
-    pub(super) fn send(&mut self, keeps_key_order: bool, epoch: u64) -> Vec<Entry> {
-        self.sending = Some(epoch);
+    pub(super) fn send(&mut self, keeps_key_order: bool, circuit: &Circuit, now: Moment) -> Vec<Entry> {
+        self.sending = Some(Sending { since: now, epoch: circuit.epoch(), proved: circuit.proved() });
         if keeps_key_order {
             return std::mem::take(&mut self.pending);
         }
@@ -123,7 +130,7 @@ impl Flight {
 
     /// Gives each entry that came back its outcome, or makes it pending again.
     pub(super) fn resolve(&mut self, sent: Sent, desk: &mut Desk<'_>) {
-        let epoch = self.sending.take().unwrap_or_default();
+        let Some(sending) = self.sending.take() else { return };
         let delivered_before = self.delivered;
         let mut again = Vec::new();
         // A sink that answers for fewer entries than it was given has not sent the others.
@@ -133,12 +140,12 @@ impl Flight {
                 Delivery::Delivered => self.deliver(&entry),
                 Delivery::NotSent => again.push(entry),
                 Delivery::Failed(fault) => {
-                    let fault = self.blame(fault, &entry, epoch, desk.circuit);
+                    let fault = self.blame(fault, &entry, sending, desk.circuit);
                     again.extend(self.judge(entry, &fault, sent.took, desk));
                 }
             }
         }
-        desk.circuit.delivered(u64::from(self.delivered - delivered_before), epoch);
+        desk.circuit.delivered(u64::from(self.delivered - delivered_before), sending.epoch);
         again.append(&mut self.pending);
         self.pending = again;
         self.park_halted();
@@ -154,15 +161,14 @@ impl Flight {
         }
     }
 
-    /// The destination being down is nobody's fault; but if it has taken others since it refused this very entry, and
-    /// refuses it again, the entry is to blame.
-    fn blame(&mut self, mut fault: Fault, entry: &Entry, epoch: u64, circuit: &Circuit) -> Fault {
+    /// The destination being down is nobody's fault; but if it refused this very entry before, has taken others since,
+    /// and refuses it again, the entry is to blame. Each came after the other: what was delivered was sent after the
+    /// first refusal, and was known before this send, so that no single outage can put the blame on anybody.
+    fn blame(&mut self, mut fault: Fault, entry: &Entry, sending: Sending, circuit: &Circuit) -> Fault {
         if fault.kind == FaultKind::Unavailable {
-            match self.suspects.get(&entry.position) {
-                Some(suspected) if circuit.has_delivered_since(*suspected) => {
-                    fault.kind = FaultKind::Transient
-                }
-                _ => _ = self.suspects.insert(entry.position, epoch),
+            let first = *self.suspects.entry(entry.position).or_insert(circuit.epoch());
+            if sending.proved.is_some_and(|proved| proved > first) {
+                fault.kind = FaultKind::Transient;
             }
         }
         fault
@@ -226,8 +232,9 @@ impl Flight {
     fn wait(&self, fault: &Fault, retry_after: Option<Duration>, desk: &mut Desk<'_>) {
         match retry_after {
             Some(wait) => {
-                desk.circuit.throttle(desk.now + wait);
-                desk.notes.push(Note::Throttled { wait });
+                if desk.circuit.throttle(desk.now, wait) {
+                    desk.notes.push(Note::Throttled { wait });
+                }
             }
             None => {
                 if desk.circuit.open(desk.now) {
@@ -286,6 +293,11 @@ impl Flight {
         self.sending.is_some()
     }
 
+    /// Since when entries are on the wire.
+    pub(super) fn sending_since(&self) -> Option<Moment> {
+        self.sending.map(|sending| sending.since)
+    }
+
     /// Whether there is something to send.
     pub(super) fn has_pending(&self) -> bool {
         !self.pending.is_empty() && self.sending.is_none()
@@ -294,6 +306,11 @@ impl Flight {
     /// Whether every entry has its outcome.
     pub(super) fn is_done(&self) -> bool {
         self.pending.is_empty() && self.sending.is_none()
+    }
+
+    /// Entries and bytes that it keeps in memory: all it has had, as long as one has no outcome or is to be parked.
+    pub(super) fn load(&self) -> (usize, usize) {
+        if self.is_done() && self.is_clean() { (0, 0) } else { (self.size, self.bytes) }
     }
 
     /// Whether all of it was delivered, straight from the log: then it can take more in before it is settled.

@@ -23,7 +23,7 @@ impl Machine {
             self.ring();
             return None;
         };
-        held.hot_sending = Some(entry.position);
+        held.hot_sending = Some((entry.position, self.circuit.epoch()));
         self.sending += 1;
         Some(Command::SendHot { entry: Box::new(entry), until })
     }
@@ -31,18 +31,20 @@ impl Machine {
     /// A sink gave an event back that came from memory.
     pub fn sent_hot(&mut self, now: Moment, entry: &Entry, delivery: Delivery) {
         self.sending -= 1;
-        let Some(held) =
-            self.lanes.get_mut(&entry.lane).filter(|held| held.hot_sending == Some(entry.position))
-        else {
+        let mut held = self.lanes.get_mut(&entry.lane);
+        let sent = held.as_mut().and_then(|held| held.hot_sending.take_if(|(at, _)| *at == entry.position));
+        let (Some(held), Some((_, epoch))) = (held, sent) else {
             self.zombies = self.zombies.without(entry.lane);
             return;
         };
-        held.hot_sending = None;
         match delivery {
             Delivery::Delivered => {
                 held.hot.insert(entry.position);
-                self.circuit.delivered(1, self.circuit.epoch());
-                return;
+                self.circuit.delivered(1, epoch);
+                if !held.giving_back {
+                    return;
+                }
+                // The lane waits for the log to pass it.
             }
             Delivery::Failed(fault) => match fault.kind {
                 FaultKind::Unavailable => {
@@ -59,7 +61,8 @@ impl Machine {
     }
 
     fn throttle(&mut self, now: Moment, wait: Duration) {
-        self.circuit.throttle(now + wait);
-        self.notes.push(Note::Throttled { wait });
+        if self.circuit.throttle(now, wait) {
+            self.notes.push(Note::Throttled { wait });
+        }
     }
 }

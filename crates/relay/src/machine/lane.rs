@@ -26,15 +26,19 @@ pub(super) struct HeldLane {
     pub(super) giving_back: bool,
     /// An act of it is being appended.
     pub(super) appending: bool,
+    /// Entries and bytes that this act parks or buries: they are in memory until it is written.
+    settling: (usize, usize),
     pub(super) flight: Option<Flight>,
-    /// An event is being delivered from memory.
-    pub(super) hot_sending: Option<Position>,
+    /// An event is being delivered from memory, sent in this epoch of the circuit.
+    pub(super) hot_sending: Option<(Position, u64)>,
     /// Events that were delivered from memory and that the cursor has not passed.
     pub(super) hot: BTreeSet<Position>,
     /// Read ahead from the log.
     queue: VecDeque<Batch>,
     /// Parked entries that may go.
     parked: Option<Batch>,
+    /// What was read ahead had to make room for others: nothing more is read while a batch is on the wire.
+    shed: bool,
 }
 
 /// Entries of one lane that are sent together.
@@ -59,26 +63,28 @@ impl HeldLane {
             troubled: census.troubled,
             giving_back: false,
             appending: false,
+            settling: (0, 0),
             flight: None,
             hot_sending: None,
             hot: BTreeSet::new(),
             queue: VecDeque::new(),
             parked: None,
+            shed: false,
         }
     }
 
     /// Entries and bytes that wait in memory.
     pub(super) fn load(&self) -> (usize, usize) {
-        let flight = self.flight.as_ref().filter(|flight| !flight.is_done()).map_or(0, |flight| flight.size);
+        let flight = self.flight.as_ref().map_or(self.settling, Flight::load);
         self.queue
             .iter()
             .chain(&self.parked)
-            .fold((flight, 0), |(entries, bytes), batch| (entries + batch.entries.len(), bytes + batch.bytes))
+            .fold(flight, |(entries, bytes), batch| (entries + batch.entries.len(), bytes + batch.bytes))
     }
 
     /// Whether it is to be read on: it is kept, or events delivered from memory must still be passed.
     pub(super) fn wants_reading(&self) -> bool {
-        !self.giving_back || !self.hot.is_empty()
+        (!self.giving_back || !self.hot.is_empty()) && !self.is_kept_small()
     }
 
     /// Whether parked entries may be asked for. While some are under way they would be read a second time.
@@ -86,6 +92,7 @@ impl HeldLane {
         self.troubled
             && !self.giving_back
             && !self.appending
+            && !self.is_kept_small()
             && self.parked.is_none()
             && self.flight.as_ref().is_none_or(|flight| flight.origin == Origin::Log)
     }
@@ -108,26 +115,29 @@ impl HeldLane {
         }
     }
 
-    /// Puts the next batch under way if there is one and the flight has room for it.
+    /// Puts the next batch under way if there is one and the flight has room for it, and those after it as long as
+    /// nothing of them is to be sent.
     pub(super) fn load_flight(&mut self, room: usize, desk: &mut Desk<'_>) {
+        let idle =
+            |held: &Self| held.flight.as_ref().is_none_or(|flight| flight.is_done() && flight.is_clean());
+        while idle(self) && self.load_batch(room, desk) {}
+    }
+
+    /// Answers whether there was one.
+    fn load_batch(&mut self, room: usize, desk: &mut Desk<'_>) -> bool {
         if self.giving_back && self.hot.is_empty() || self.appending {
-            return;
+            return false;
         }
-        match &self.flight {
-            None => {
-                let Some((origin, batch)) = self.next_batch() else { return };
-                let mut flight = Flight::new(origin, self.cursor);
-                flight.admit(batch.entries, batch.end, &mut self.hot, desk);
-                self.flight = Some(flight);
-            }
-            Some(flight) if flight.is_done() && flight.is_clean() && self.parked.is_none() => {
-                let fits = self.queue.front().is_some_and(|batch| flight.size + batch.entries.len() <= room);
-                if fits && let (Some(batch), Some(flight)) = (self.queue.pop_front(), &mut self.flight) {
-                    flight.admit(batch.entries, batch.end, &mut self.hot, desk);
-                }
-            }
-            Some(_) => {}
-        }
+        let Some(flight) = &mut self.flight else {
+            let Some((origin, batch)) = self.next_batch() else { return false };
+            let flight = self.flight.insert(Flight::new(origin, self.cursor));
+            flight.admit(batch, &mut self.hot, desk);
+            return true;
+        };
+        let fits = self.queue.front().is_some_and(|batch| flight.size + batch.entries.len() <= room);
+        let Some(batch) = self.queue.pop_front_if(|_| fits && self.parked.is_none()) else { return false };
+        flight.admit(batch, &mut self.hot, desk);
+        true
     }
 
     /// Parked entries go first. They do not move the cursor.
@@ -169,6 +179,7 @@ impl HeldLane {
             changes: Vec::new(),
         };
         if let Some(mut flight) = flight {
+            self.settling = flight.load();
             act.cursor = flight.end;
             act.delivered = flight.delivered;
             act.changes = std::mem::take(&mut flight.changes);
@@ -195,16 +206,23 @@ impl HeldLane {
 
     /// Its line is written. What was read ahead is void if the settlement parked or buried something: whether a key
     /// is blocked was judged before.
-    pub(super) fn lined(&mut self, act: &Act, epoch: u64) {
+    ///
+    /// Answers whether it is to be read again.
+    pub(super) fn lined(&mut self, act: &Act, epoch: u64) -> bool {
         self.appending = false;
+        self.settling = (0, 0);
+        self.shed = false;
         self.n = act.n;
         self.lined = act.cursor;
         self.cursor = act.cursor;
-        if act.changes.iter().any(|change| !matches!(change, Change::Unpark(_))) {
+        let void = act.changes.iter().any(|change| !matches!(change, Change::Unpark(_)));
+        let read_ahead = self.read_to > self.cursor;
+        if void {
             self.troubled = true;
             self.forget(epoch);
         }
         self.advance();
+        void && read_ahead
     }
 
     /// Forgets what was read and not sent.
@@ -213,6 +231,24 @@ impl HeldLane {
         self.parked = None;
         self.read_to = self.cursor;
         self.epoch = epoch;
+    }
+
+    /// Since when a batch is on the wire while others wait in memory behind it.
+    pub(super) fn hoards_since(&self) -> Option<Moment> {
+        let hoards = !self.queue.is_empty() || self.parked.is_some();
+        self.flight.as_ref().filter(|_| hoards)?.sending_since()
+    }
+
+    /// Forgets what waits behind the batch on the wire; it is read again when that is back.
+    pub(super) fn shed(&mut self, epoch: u64) {
+        let end = self.flight.as_ref().map_or(self.cursor, |flight| flight.end);
+        self.forget(epoch);
+        self.read_to = end;
+        self.shed = true;
+    }
+
+    fn is_kept_small(&self) -> bool {
+        self.shed && self.flight.as_ref().is_some_and(Flight::is_sending)
     }
 
     /// Whether an event that was just committed may be delivered from memory: nothing of the lane is on the wire or

@@ -152,10 +152,11 @@ impl Machine {
     #[must_use]
     pub fn wake_at(&self, now: Moment) -> Option<Moment> {
         [
-            Some(self.pace.next()),
+            Some(self.pace.wake_at()),
             self.next_due,
             self.circuit.wake_at(),
             self.next_settlement(),
+            self.next_shedding(),
             Some(self.next_move),
         ]
         .into_iter()
@@ -196,8 +197,8 @@ impl Machine {
     pub fn stop(&mut self) {
         self.stopping = true;
         self.taking.clear();
-        for lane in self.lanes.values_mut() {
-            lane.giving_back = true;
+        for lane in self.held().iter() {
+            self.let_go(lane);
         }
     }
 
@@ -252,7 +253,7 @@ impl Machine {
         held.load_flight(self.settings.batch, desk);
         let sends = !held.appending && (!held.giving_back || !held.hot.is_empty());
         let flight = held.flight.as_mut().filter(|flight| sends && flight.has_pending())?;
-        Some(flight.send(self.keeps_key_order, self.circuit.epoch()))
+        Some(flight.send(self.keeps_key_order, &self.circuit, now))
     }
 
     /// Until when something may be sent, if anything may be sent now.
@@ -266,7 +267,17 @@ impl Machine {
         self.epochs
     }
 
-    /// Lets go of a lane that somebody else has, or may have.
+    /// The lane is to be given back. If events were delivered from memory the log is read now, to pass them.
+    fn let_go(&mut self, lane: Lane) {
+        if let Some(held) = self.lanes.get_mut(&lane) {
+            held.giving_back = true;
+            if !held.hot.is_empty() {
+                self.pace.ring();
+            }
+        }
+    }
+
+    /// Drops a lane that somebody else has, or may have.
     fn drop_lane(&mut self, lane: Lane) {
         if let Some(held) = self.lanes.remove(&lane)
             && (held.hot_sending.is_some() || held.flight.is_some_and(|flight| flight.is_sending()))

@@ -24,6 +24,11 @@ impl Pace {
         self.next
     }
 
+    /// When to wake for it: also somebody who rang has to wait for a log that has just failed.
+    pub(super) fn wake_at(&self) -> Moment {
+        self.next.max(self.held_off_until)
+    }
+
     /// Somebody rang: read now, and expect more.
     pub(super) fn ring(&mut self) {
         self.wait = self.min;

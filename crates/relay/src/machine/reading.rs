@@ -3,6 +3,8 @@
 //! The lanes of a relay move through the log together: one read serves all that stand at the same place. A lane that
 //! was just taken over, or that had no room, is behind; it is read up to where the others stand and joins them again.
 
+use std::time::Duration;
+
 use posthaste_core::{Cursor, Entry, Lane, LaneSet, Limit, OnDead, Page, Read};
 
 use super::{
@@ -11,6 +13,9 @@ use super::{
     settling::earlier,
 };
 use crate::Moment;
+
+/// A batch that is on the wire for longer than this is slow, and so is its lane.
+const STUCK: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Reading {
@@ -88,11 +93,11 @@ impl Machine {
         if self.reading.is_some() || !held || self.pace.holds_off(now) {
             return None;
         }
+        self.make_room(now);
         let limit = self.room()?;
         let due = self.next_due.take_if(|at| *at <= now).is_some();
         let group = self.next_group(now, due)?;
-        let parked: LaneSet =
-            self.lanes.values().filter(|held| held.wants_parked()).map(|held| held.lane).collect();
+        let parked = self.wants_parked();
         if group.lanes.is_empty() && parked.is_empty() {
             return None;
         }
@@ -111,8 +116,13 @@ impl Machine {
         Some(Command::Read(read))
     }
 
-    /// How much may be read without going over the bounds.
+    fn wants_parked(&self) -> LaneSet {
+        self.lanes.values().filter(|held| held.wants_parked()).map(|held| held.lane).collect()
+    }
+
+    /// How much may be read of each kind, from the log and of what is parked, without going over the bounds.
     fn room(&self) -> Option<Limit> {
+        let kinds = if self.wants_parked().is_empty() { 1 } else { 2 };
         let (entries, bytes) = self
             .lanes
             .values()
@@ -120,11 +130,35 @@ impl Machine {
             .fold((0, 0), |sum, load| (sum.0 + load.0, sum.1 + load.1));
         let (page, buffer) = (self.settings.page, self.settings.buffer);
         let limit = Limit {
-            entries: page.entries.min(buffer.entries.saturating_sub(entries)),
-            bytes: page.bytes.min(buffer.bytes.saturating_sub(bytes)),
+            entries: page.entries.min(buffer.entries.saturating_sub(entries) / kinds),
+            bytes: page.bytes.min(buffer.bytes.saturating_sub(bytes) / kinds),
         };
-        // A sliver of a page is not worth a statement.
-        (limit.entries * 4 >= page.entries && limit.bytes * 4 >= page.bytes).then_some(limit)
+        // A sliver of a page is not worth a statement. With nothing in memory there is room for one entry at least.
+        let empty = entries == 0;
+        let worth = limit.entries * 4 >= page.entries && limit.bytes * 4 >= page.bytes;
+        (worth || empty).then_some(Limit { entries: limit.entries.max(1), bytes: limit.bytes.max(1) })
+    }
+
+    /// A lane whose batch does not come back must not keep the others from being read: what was read ahead of it goes.
+    fn make_room(&mut self, now: Moment) {
+        if self.next_shedding().is_none_or(|at| at > now) {
+            return;
+        }
+        let epoch = self.next_epoch();
+        for held in self.lanes.values_mut() {
+            if held.hoards_since().is_some_and(|since| since + STUCK <= now) {
+                held.shed(epoch);
+            }
+        }
+    }
+
+    /// When memory is full and there is a lane with nothing in it: from when on others make room.
+    pub(super) fn next_shedding(&self) -> Option<Moment> {
+        let starved = self.lanes.values().any(|held| held.wants_reading() && held.load().0 == 0);
+        if !starved || self.reading.is_some() || self.room().is_some() {
+            return None;
+        }
+        self.lanes.values().filter_map(HeldLane::hoards_since).min().map(|since| since + STUCK)
     }
 
     /// The lanes to read together: those at the front, and every other time those that are behind.

@@ -7,8 +7,9 @@ use posthaste_core::{Act, ActKind, Appended, Change, Due, Lane, LaneCensus};
 use super::{Command, Machine, Note, lane::HeldLane};
 use crate::Moment;
 
-/// After a failed append the same acts are appended again after this long.
-const RETRY: Duration = Duration::from_millis(100);
+/// After a failed append the same acts are appended again after this long, and twice as long each time.
+const FIRST_RETRY: Duration = Duration::from_millis(100);
+const SLOWEST_RETRY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Appending {
@@ -17,6 +18,8 @@ pub(super) struct Appending {
     taking: Vec<LaneCensus>,
     /// The answer was lost or the database failed: to be appended again, unchanged, then.
     again_at: Option<Moment>,
+    /// How long to wait after the next failure.
+    wait: Duration,
     /// The relay has lost its lease in between: the answer is of no interest.
     forgotten: bool,
 }
@@ -30,10 +33,14 @@ impl Machine {
             return;
         }
         let Some(answers) = answer else {
-            appending.again_at = Some(now + RETRY);
+            appending.again_at = Some(now + appending.wait);
+            appending.wait = (appending.wait * 2).min(SLOWEST_RETRY);
             return;
         };
         let Some(Appending { acts, taking, .. }) = self.appending.take() else { return };
+        // A log that answers for fewer acts than it was given leaves the others unknown: who gives those lanes up
+        // learns from the next census how they stand.
+        let answers = answers.into_iter().chain(std::iter::repeat(Appended::Fenced));
         for (act, answer) in acts.iter().zip(answers) {
             match answer {
                 Appended::Done => self.line_written(now, act, &taking),
@@ -58,8 +65,8 @@ impl Machine {
                 self.notes.push(Note::GivenBack(act.lane));
             }
             ActKind::Settled | ActKind::Reset => {
-                if let Some(held) = self.lanes.get_mut(&act.lane) {
-                    held.lined(act, epoch);
+                if self.lanes.get_mut(&act.lane).is_some_and(|held| held.lined(act, epoch)) {
+                    self.pace.ring();
                 }
                 self.note_due(now, act);
             }
@@ -114,8 +121,13 @@ impl Machine {
         // Databases that lock what they insert must be asked in one order by all.
         acts.sort_by_key(|act| act.lane);
         let acts: Arc<[Act]> = acts.into();
-        self.appending =
-            Some(Appending { acts: Arc::clone(&acts), taking, again_at: None, forgotten: false });
+        self.appending = Some(Appending {
+            acts: Arc::clone(&acts),
+            taking,
+            again_at: None,
+            wait: FIRST_RETRY,
+            forgotten: false,
+        });
         Some(Command::Append(acts))
     }
 

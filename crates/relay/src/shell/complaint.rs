@@ -1,11 +1,33 @@
-//! Says that a loop fails, once and then every few seconds, and that it has recovered: never a line a try.
+//! Says that something goes wrong, once and then every few seconds, and that it has recovered: never a line a try.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use posthaste_core::Error;
-use std::time::Duration;
+use tokio::time::Instant;
 
 use crate::{Moment, metric};
 
 const REPEAT: Duration = Duration::from_secs(10);
+
+/// Something that is worth saying, but not each time it happens.
+#[derive(Debug, Default)]
+pub(super) struct Seldom(Mutex<Option<Instant>>);
+
+impl Seldom {
+    /// Whether it is to be said now: it was not said lately.
+    pub(super) fn is_time(&self) -> bool {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let time = said.is_none_or(|said| now.duration_since(said) >= REPEAT);
+        if time {
+            *said = Some(now);
+        }
+        time
+    }
+}
 
 /// The state of one loop's failures.
 #[derive(Debug)]

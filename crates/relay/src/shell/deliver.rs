@@ -42,7 +42,8 @@ async fn attempt(sink: &dyn Sink, entries: &[Entry], until: Instant) -> Option<V
     if Instant::now() >= until {
         return Some(vec![Delivery::NotSent; entries.len()]);
     }
-    let call = AssertUnwindSafe(sink.deliver(entries, until)).catch_unwind();
+    // In a block of its own, so that a sink that panics before it returns a future is caught as well.
+    let call = AssertUnwindSafe(async { sink.deliver(entries, until).await }).catch_unwind();
     match tokio::time::timeout_at((until + PATIENCE).into(), call).await {
         Ok(answer) => answer.ok(),
         Err(_) => {
@@ -57,7 +58,7 @@ async fn attempt(sink: &dyn Sink, entries: &[Entry], until: Instant) -> Option<V
 
 /// Pings a sink; a panic is an answer too.
 pub(super) async fn ping(sink: &dyn Sink, limit: Duration) -> Result<(), Fault> {
-    let call = AssertUnwindSafe(sink.ping()).catch_unwind();
+    let call = AssertUnwindSafe(async { sink.ping().await }).catch_unwind();
     match tokio::time::timeout(limit, call).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(_)) => Err(Fault::unavailable("the sink panicked when it was pinged")),

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use posthaste_core::{Census, Hold, Lease, Log, RelayId};
 use tokio::sync::{Notify, watch};
 
-use super::{complaint::Complaint, timer::Timer};
+use super::{complaint::Complaint, guard::within, timer::Timer};
 use crate::{Moment, Settings};
 
 /// What the pumps know of the lease.
@@ -30,16 +30,19 @@ pub(super) struct Holder {
     pub(super) news: watch::Sender<Option<Held>>,
     /// Rung when a renewal is wanted now.
     pub(super) wanted: Arc<Notify>,
+    /// The lease that was asked for last; kept when the loop is started anew, or the lanes would wait for its end.
+    pub(super) lease: Option<Lease>,
 }
 
 impl Holder {
     /// Runs until it is cancelled; a failed renewal is tried again soon.
-    pub(super) async fn run(self) {
-        let mut lease = self.lease();
+    pub(super) async fn run(&mut self) {
         let mut complaint = Complaint::new("hold", &self.prefix);
         loop {
+            let mut lease = self.lease.take().unwrap_or_else(|| self.new_lease());
+            self.lease = Some(lease.clone());
             let asked = self.timer.now();
-            let wait = match self.log.hold(&lease).await {
+            let wait = match within(self.settings.lease, self.log.hold(&lease)).await {
                 Ok(Hold::Alive(census)) => {
                     complaint.succeeded(self.timer.now());
                     lease.first = false;
@@ -50,7 +53,7 @@ impl Holder {
                 }
                 Ok(Hold::Lost) => {
                     tracing::warn!(relay = %lease.relay, "the lease is lost; starting again under a new id");
-                    lease = self.lease();
+                    lease = self.new_lease();
                     Duration::ZERO
                 }
                 Err(error) => {
@@ -59,6 +62,7 @@ impl Holder {
                     (self.settings.lease / 15).min(Duration::from_secs(1))
                 }
             };
+            self.lease = Some(lease);
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = self.wanted.notified(), if !wait.is_zero() => {}
@@ -66,7 +70,7 @@ impl Holder {
         }
     }
 
-    fn lease(&self) -> Lease {
+    fn new_lease(&self) -> Lease {
         let relay = RelayId(format!("{}-{}-{:08x}", self.host, std::process::id(), fastrand::u32(..)));
         Lease {
             relay,

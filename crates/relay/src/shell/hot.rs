@@ -5,6 +5,7 @@ use std::sync::{Arc, RwLock};
 use posthaste_core::{Entry, Order, Subscription};
 use tokio::sync::{Notify, mpsc};
 
+use super::complaint::Seldom;
 use crate::metric::Metrics;
 
 /// The hot path into a relay. Cheap to clone; does nothing when the relay is gone.
@@ -19,6 +20,8 @@ struct Door {
     queue: mpsc::Sender<Box<Entry>>,
     bell: Arc<Notify>,
     metrics: Metrics,
+    /// The queue was full: under load that happens for each event.
+    full: Seldom,
 }
 
 impl Hot {
@@ -50,7 +53,7 @@ impl Hot {
         bell: Arc<Notify>,
         metrics: Metrics,
     ) {
-        let door = Door { order: subscription.order, queue, bell, metrics };
+        let door = Door { order: subscription.order, queue, bell, metrics, full: Seldom::default() };
         self.doors.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(door);
     }
 
@@ -72,8 +75,10 @@ impl Door {
                 Ok(()) => self.metrics.hot_enqueued.increment(1),
                 Err(mpsc::error::TrySendError::Full(_)) => {
                     self.metrics.hot_dropped.increment(1);
-                    tracing::warn!(id = %entry.event.id, "the hot queue is full; the event is delivered from the log");
                     ring = true;
+                    if self.full.is_time() {
+                        tracing::warn!(id = %entry.event.id, "the hot queue is full; events are delivered from the log");
+                    }
                 }
                 Err(mpsc::error::TrySendError::Closed(_)) => {}
             }

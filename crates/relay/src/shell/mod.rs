@@ -2,6 +2,7 @@
 
 mod complaint;
 mod deliver;
+mod guard;
 mod holder;
 mod hot;
 mod pump;
@@ -9,9 +10,9 @@ mod telling;
 mod timer;
 mod upkeep;
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::{FutureExt, StreamExt, future::BoxFuture};
 use posthaste_core::{Admin, Entry, Error, Log, RelayId, Result, Sink, Subscription};
 use tokio::{
     sync::{Notify, mpsc, watch},
@@ -20,9 +21,11 @@ use tokio::{
 
 pub use self::hot::Hot;
 use self::{
+    guard::{keep_running, within},
     holder::{Held, Holder},
     pump::{Pump, Surroundings},
     timer::Timer,
+    upkeep::{Gauge, Pruner},
 };
 use crate::{
     Settings,
@@ -136,39 +139,36 @@ impl RelayBuilder {
 
     fn start_loops(self, relay: &mut Relay, wiring: Wiring) {
         let Wiring { timer, news, renew, metrics } = wiring;
-        let hot = relay.hot.clone();
-        let mut doorbell = self.log.doorbell();
-        relay.loops.spawn(async move {
-            while doorbell.next().await.is_some() {
-                hot.ring();
-            }
-        });
-        let (retention, interval) = (self.settings.retention, self.settings.prune_interval);
-        relay.loops.spawn(upkeep::prune(
-            Arc::clone(&self.log),
-            retention,
-            interval,
-            timer,
-            self.prefix.clone(),
-        ));
-        if let Some(admin) = self.admin {
-            relay.loops.spawn(upkeep::measure(admin, metrics, timer, self.prefix.clone()));
-        }
+        let names = self.subscriptions.iter().map(|(subscription, _)| subscription.name.clone());
         let holder = Holder {
-            log: self.log,
+            log: Arc::clone(&self.log),
+            settings: self.settings.clone(),
             timer,
             host: self.host,
-            subscriptions: self
-                .subscriptions
-                .iter()
-                .map(|(subscription, _)| subscription.name.clone())
-                .collect(),
-            prefix: self.prefix,
-            settings: self.settings,
+            subscriptions: names.collect(),
+            prefix: self.prefix.clone(),
             news,
             wanted: renew,
+            lease: None,
         };
-        relay.loops.spawn(holder.run());
+        let prefix = self.prefix;
+        relay.start_loop("hold", &prefix, holder, |holder| holder.run().boxed());
+        let doorbell = (Arc::clone(&self.log), relay.hot.clone());
+        relay.start_loop("doorbell", &prefix, doorbell, |(log, hot)| {
+            let mut doorbell = log.doorbell();
+            async move {
+                while doorbell.next().await.is_some() {
+                    hot.ring();
+                }
+            }
+            .boxed()
+        });
+        let pruner = Pruner { log: self.log, settings: self.settings, timer, prefix: prefix.clone() };
+        relay.start_loop("prune", &prefix, pruner, |pruner| pruner.run().boxed());
+        if let Some(admin) = self.admin {
+            let gauge = Gauge { admin, metrics, timer, prefix: prefix.clone() };
+            relay.start_loop("measure", &prefix, gauge, |gauge| gauge.run().boxed());
+        }
     }
 }
 
@@ -228,34 +228,35 @@ impl Relay {
             return Stopped::InTheMiddle;
         }
         if let Some(me) = self.id()
-            && let Err(error) = self.log.leave(&me).await
+            && let Err(error) = within(LEAVING, self.log.leave(&me)).await
         {
             tracing::warn!(error = %error.chain(), "the relay's row could not be removed; its lease will end");
         }
         Stopped::Cleanly
     }
 
-    /// A pump that panics is started anew, with an empty memory: losing everything in memory loses nothing.
     fn start_pump(&mut self, around: Surroundings) {
-        let (sender, mut receiver) = mpsc::channel::<Box<Entry>>(around.settings.hot_queue);
+        let (sender, receiver) = mpsc::channel::<Box<Entry>>(around.settings.hot_queue);
         self.hot.add(&around.subscription, sender, Arc::clone(&around.bell), around.metrics.clone());
-        self.pumps.spawn(async move {
-            const PAUSE: Duration = Duration::from_secs(1);
-            loop {
-                let pump = AssertUnwindSafe(Pump::new(around.clone()).run(&mut receiver));
-                if pump.catch_unwind().await.is_ok() {
-                    return;
-                }
-                crate::metric::loop_failed(&around.prefix, "pump");
-                tracing::error!(
-                    subscription = around.subscription.name,
-                    "the pump panicked; starting it anew"
-                );
-                tokio::time::sleep(PAUSE).await;
-            }
-        });
+        let (prefix, state) = (around.prefix.clone(), (around, receiver));
+        self.pumps.spawn(keep_running("pump", prefix, state, |(around, receiver)| {
+            Pump::new(around.clone()).run(receiver).boxed()
+        }));
+    }
+
+    fn start_loop<S: Send + 'static>(
+        &mut self,
+        name: &'static str,
+        prefix: &str,
+        state: S,
+        run: fn(&mut S) -> BoxFuture<'_, ()>,
+    ) {
+        self.loops.spawn(keep_running(name, prefix.to_owned(), state, run));
     }
 }
+
+/// How long removing the relay's row may take: it only spares others a wait.
+const LEAVING: Duration = Duration::from_secs(1);
 
 fn host() -> String {
     let name =

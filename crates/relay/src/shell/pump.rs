@@ -1,6 +1,6 @@
 //! The pump of one subscription: carries the machine's commands out and feeds the answers back.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use posthaste_core::{
     Act, Appended, Clock, Delivery, Entry, Error, Fault, Lane, Log, Page, Read, RelayId, Result, Sink,
@@ -11,12 +11,15 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{complaint::Complaint, deliver, holder::Held, telling::tell, timer::Timer};
+use super::{complaint::Complaint, deliver, guard::within, holder::Held, telling::tell, timer::Timer};
 use crate::{
     Moment, Settings,
     machine::{Command, Machine, Sent},
     metric::Metrics,
 };
+
+/// How long a read or an append may take before it is tried again. Both can be repeated without harm.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a pump shares with the rest of the relay.
 #[derive(Clone)]
@@ -86,12 +89,13 @@ impl Pump {
             }
             let wake = self.machine.wake_at(self.now());
             tokio::select! {
+                // What comes seldom is looked at first: no load may hide a renewal or the wish to stop.
                 biased;
+                Ok(()) = self.around.held.changed() => self.take_census(),
+                Ok(()) = self.around.stop.changed() => if *self.around.stop.borrow_and_update() { self.machine.stop() },
                 Some(done) = self.tasks.join_next(), if !self.tasks.is_empty() => self.take_in(done),
                 Some(entry) = hot.recv() => self.offer(*entry, hot.len()),
                 () = bell.notified() => self.machine.ring(),
-                Ok(()) = self.around.held.changed() => self.take_census(),
-                Ok(()) = self.around.stop.changed() => if *self.around.stop.borrow_and_update() { self.machine.stop() },
                 () = self.around.timer.wait(wake) => {}
             }
         }
@@ -103,8 +107,8 @@ impl Pump {
 
     /// Starts everything the machine wants now.
     fn carry_out(&mut self) {
-        while let Some(Ok(done)) = self.tasks.try_join_next() {
-            self.settle_done(done);
+        while let Some(done) = self.tasks.try_join_next() {
+            self.take_in(done);
         }
         while let Some(command) = self.machine.poll(self.now()) {
             self.start(command);
@@ -114,6 +118,7 @@ impl Pump {
         }
         let metrics = &self.around.metrics;
         metrics.lanes_held.set(f64::from(self.machine.held().len()));
+        metrics.circuit_open.set(f64::from(u8::from(!self.machine.circuit_is_closed())));
         #[expect(clippy::cast_precision_loss, reason = "a bounded queue is far below 2^52")]
         metrics.cold_depth.set(self.machine.buffered() as f64);
     }
@@ -150,7 +155,7 @@ impl Pump {
     fn start_read(&mut self, read: Read) {
         let log = Arc::clone(&self.around.log);
         self.around.metrics.reads.increment(1);
-        self.tasks.spawn(async move { Done::Read(log.read(&read).await) });
+        self.tasks.spawn(async move { Done::Read(within(PATIENCE, log.read(&read)).await) });
     }
 
     fn start_append(&mut self, acts: Arc<[Act]>) {
@@ -159,7 +164,7 @@ impl Pump {
         let me = self.me.clone();
         self.tasks.spawn(async move {
             let Some(me) = me else { return Done::Appended(Ok(vec![Appended::Fenced; acts.len()])) };
-            Done::Appended(log.append(&name, &me, &acts).await)
+            Done::Appended(within(PATIENCE, log.append(&name, &me, &acts)).await)
         });
     }
 

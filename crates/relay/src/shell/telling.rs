@@ -14,17 +14,13 @@ pub(super) fn tell(subscription: &str, metrics: &Metrics, note: Note) {
         }
         Note::CircuitOpened { error } => {
             metrics.unreachable();
-            metrics.circuit_open.set(1.0);
             tracing::warn!(
                 subscription,
                 error,
                 "the destination is down; nothing is sent until it answers a ping"
             );
         }
-        Note::CircuitClosed => {
-            metrics.circuit_open.set(0.0);
-            tracing::info!(subscription, "the destination answers again");
-        }
+        Note::CircuitClosed => tracing::info!(subscription, "the destination answers again"),
         Note::Throttled { wait } => tracing::info!(subscription, ?wait, "the destination asks to wait"),
         Note::Taken(lane) => tracing::debug!(subscription, %lane, "lane taken"),
         Note::GivenBack(lane) => tracing::debug!(subscription, %lane, "lane given back"),

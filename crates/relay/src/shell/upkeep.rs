@@ -2,37 +2,45 @@
 
 use std::{sync::Arc, time::Duration};
 
-use posthaste_core::{Admin, Log, Pruned, Retention, Status};
+use posthaste_core::{Admin, Log, Pruned, Status};
 
 use super::{complaint::Complaint, timer::Timer};
-use crate::metric::{self, Metrics};
+use crate::{
+    Settings,
+    metric::{self, Metrics},
+};
 
 /// How often the state of the log is measured.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Prunes step by step; while a step is full the next follows soon, so that it keeps up with any load.
-pub(super) async fn prune(
-    log: Arc<dyn Log>,
-    retention: Retention,
-    interval: Duration,
-    timer: Timer,
-    prefix: String,
-) {
-    const BETWEEN_FULL_STEPS: Duration = Duration::from_millis(50);
-    let mut complaint = Complaint::new("prune", &prefix);
-    let mut wait = interval;
-    loop {
-        tokio::time::sleep(wait).await;
-        wait = interval;
-        match log.prune(&retention).await {
-            Ok(pruned) => {
-                complaint.succeeded(timer.now());
-                metric::pruned(&prefix, pruned.events + pruned.lines + pruned.journal);
-                if is_full(&pruned, retention.step) {
-                    wait = BETWEEN_FULL_STEPS;
+/// Removes what is no longer needed.
+pub(super) struct Pruner {
+    pub(super) log: Arc<dyn Log>,
+    pub(super) settings: Settings,
+    pub(super) timer: Timer,
+    pub(super) prefix: String,
+}
+
+impl Pruner {
+    /// Prunes step by step; while a step is full the next follows soon, so that it keeps up with any load.
+    pub(super) async fn run(&mut self) {
+        const BETWEEN_FULL_STEPS: Duration = Duration::from_millis(50);
+        let (interval, retention) = (self.settings.prune_interval, self.settings.retention);
+        let mut complaint = Complaint::new("prune", &self.prefix);
+        let mut wait = interval;
+        loop {
+            tokio::time::sleep(wait).await;
+            wait = interval;
+            match self.log.prune(&retention).await {
+                Ok(pruned) => {
+                    complaint.succeeded(self.timer.now());
+                    metric::pruned(&self.prefix, pruned.events + pruned.lines + pruned.journal);
+                    if is_full(&pruned, retention.step) {
+                        wait = BETWEEN_FULL_STEPS;
+                    }
                 }
+                Err(error) => complaint.failed(self.timer.now(), &error),
             }
-            Err(error) => complaint.failed(timer.now(), &error),
         }
     }
 }
@@ -41,37 +49,42 @@ fn is_full(pruned: &Pruned, step: u32) -> bool {
     pruned.events.max(pruned.lines).max(pruned.journal) >= u64::from(step)
 }
 
-/// Sets the gauges that only the log can tell. A relay that does not move shows here: the age is the log's.
-pub(super) async fn measure(
-    admin: Arc<dyn Admin>,
-    metrics: Vec<(String, Metrics)>,
-    timer: Timer,
-    prefix: String,
-) {
-    let mut complaint = Complaint::new("measure", &prefix);
-    loop {
-        match admin.status().await {
-            Ok(status) => {
-                complaint.succeeded(timer.now());
-                show(&status, &metrics, &prefix);
-            }
-            Err(error) => complaint.failed(timer.now(), &error),
-        }
-        tokio::time::sleep(MEASURE_INTERVAL).await;
-    }
+/// Measures how the log stands.
+pub(super) struct Gauge {
+    pub(super) admin: Arc<dyn Admin>,
+    /// Those of each subscription, by name.
+    pub(super) metrics: Vec<(String, Metrics)>,
+    pub(super) timer: Timer,
+    pub(super) prefix: String,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "gauges are floats, and counts of rows are below 2^52")]
-fn show(status: &Status, metrics: &[(String, Metrics)], prefix: &str) {
-    metric::table_bytes(prefix, status.bytes);
-    for (name, metrics) in metrics {
-        let Some(subscription) = status.subscriptions.iter().find(|subscription| subscription.name == *name)
-        else {
-            continue;
-        };
-        metrics.pending.set(subscription.pending as f64);
-        metrics.parked.set((subscription.failed + subscription.delayed) as f64);
-        metrics.dead_letters.set(subscription.dead as f64);
-        metrics.oldest_age_seconds.set(subscription.oldest_age_seconds.unwrap_or(0.0));
+impl Gauge {
+    /// Sets the gauges that only the log can tell. A relay that does not move shows here: the age is the log's.
+    pub(super) async fn run(&mut self) {
+        let mut complaint = Complaint::new("measure", &self.prefix);
+        loop {
+            match self.admin.status().await {
+                Ok(status) => {
+                    complaint.succeeded(self.timer.now());
+                    self.show(&status);
+                }
+                Err(error) => complaint.failed(self.timer.now(), &error),
+            }
+            tokio::time::sleep(MEASURE_INTERVAL).await;
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "gauges are floats, and counts of rows are below 2^52")]
+    fn show(&self, status: &Status) {
+        metric::table_bytes(&self.prefix, status.bytes);
+        for (name, metrics) in &self.metrics {
+            let Some(subscription) = status.subscriptions.iter().find(|found| found.name == *name) else {
+                continue;
+            };
+            metrics.pending.set(subscription.pending as f64);
+            metrics.parked.set((subscription.failed + subscription.delayed) as f64);
+            metrics.dead_letters.set(subscription.dead as f64);
+            metrics.oldest_age_seconds.set(subscription.oldest_age_seconds.unwrap_or(0.0));
+        }
     }
 }

@@ -16,6 +16,7 @@
 //! #   fn log(&self) -> &dyn Log { &self.log }
 //! #   fn admin(&self) -> &dyn Admin { &self.log }
 //! #   async fn begin(&self) -> MemoryTransaction { self.log.begin().await }
+//! #   async fn append(&self, tx: &mut MemoryTransaction, events: &[Event]) -> Result<Vec<Published>> { tx.append(events) }
 //! #   async fn commit(&self, tx: MemoryTransaction) { tx.commit().await.expect("commit"); }
 //! #   async fn rollback(&self, tx: MemoryTransaction) { tx.rollback().await; }
 //! #   async fn damage(&self, _: Damage) {}
@@ -35,14 +36,14 @@ pub mod cases;
 
 use std::future::Future;
 
-use posthaste_core::{Admin, Lane, Log, Position, Transaction};
+use posthaste_core::{Admin, Event, Lane, Log, Position, Published, Result};
 
 use crate::ManualClock;
 
 /// A fresh, empty log under test, with at least 4 lanes, that goes by the suite's clock.
 pub trait Subject: Send + Sync {
     /// The caller's transaction in which events are published.
-    type Tx: Transaction;
+    type Tx: Send;
 
     /// The clock by which the log goes.
     fn clock(&self) -> &ManualClock;
@@ -53,13 +54,15 @@ pub trait Subject: Send + Sync {
     /// The operator's side of the log.
     fn admin(&self) -> &dyn Admin;
 
-    /// With what the names of its tables begin.
-    fn prefix(&self) -> &str {
-        "outbox"
-    }
-
     /// Begins a transaction.
     fn begin(&self) -> impl Future<Output = Self::Tx> + Send;
+
+    /// Publishes in a transaction, as the driver offers it to applications.
+    fn append(
+        &self,
+        tx: &mut Self::Tx,
+        events: &[Event],
+    ) -> impl Future<Output = Result<Vec<Published>>> + Send;
 
     /// Commits a transaction.
     fn commit(&self, tx: Self::Tx) -> impl Future<Output = ()> + Send;

@@ -15,6 +15,8 @@ pub(super) struct Plan {
     pub(super) steps: u32,
     pub(super) subscriptions: Vec<Subscription>,
     pub(super) settings: Settings,
+    /// Of so many chances to go on, a batch at a sink takes one: sinks are slow, and everything else overtakes them.
+    pub(super) slowness: u32,
     /// How likely each trouble is in a step, out of 1,000.
     pub(super) odds: Odds,
 }
@@ -58,6 +60,7 @@ impl Plan {
             steps: rng.u32(200..=1_200),
             subscriptions,
             settings: settings(rng),
+            slowness: if rng.u8(..3) == 0 { rng.u32(2..=30) } else { 1 },
             odds,
         }
     }

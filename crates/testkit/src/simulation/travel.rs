@@ -1,10 +1,11 @@
 //! Messages arriving: at the log, at a sink, or back at the relay that asked.
 
-use posthaste_core::Delivery;
-use posthaste_relay::machine::Sent;
+use posthaste_core::{Delivery, RelayId};
+use posthaste_relay::{Moment, machine::Sent};
 
 use super::{
     transit::{Body, Message, Sending},
+    verdict::Breach,
     world::World,
 };
 
@@ -15,6 +16,9 @@ impl World {
             return;
         }
         let index = self.rng.usize(..self.messages.len());
+        if matches!(self.messages[index].body, Body::Sending(_)) && self.rng.u32(..self.slowness) > 0 {
+            return;
+        }
         let message = self.messages.swap_remove(index);
         let Message { life, sender, subscription, body } = message;
         let lost = self.rng.u32(..1_000) < self.lose;
@@ -59,12 +63,23 @@ impl World {
             Body::Pinged(answer) => machine.pinged(moment, answer),
             Body::HoldAnswered { hold, asked } => relay.take_hold(self.now, hold, asked),
             Body::Sending(sending) => {
+                self.check_holder(&message.sender, message.subscription, moment, &sending);
                 if let Some(sending) = self.deliver_some(index, message.subscription, sending) {
                     let body = Body::Sending(sending);
                     self.messages.push(Message { body, ..message });
                 }
             }
             Body::ReadAsked(_) | Body::AppendAsked(_) | Body::HoldAsked { .. } | Body::PingAsked => {}
+        }
+    }
+
+    /// Rule 3: only the holder of a lane delivers from it. Whoever may still send is named by the lane's last line.
+    fn check_holder(&mut self, sender: &RelayId, subscription: usize, moment: Moment, sending: &Sending) {
+        let name = &self.subscriptions[subscription].0.name;
+        let holder = self.store.lines(name, sending.lane).last().and_then(|line| line.relay.as_ref());
+        if moment < sending.until && holder != Some(sender) {
+            let detail = format!("{sender} sends from lane {} of {name}, held by {holder:?}", sending.lane);
+            self.breaches.push(Breach::new("delivered without holding the lane", detail));
         }
     }
 

@@ -5,7 +5,9 @@ use std::{
     fmt,
 };
 
-use posthaste_core::{ActKind, Cursor, DeadFilter, DeadLetter, EventId, Lane, OnDead, Order, Position, Timestamp};
+use posthaste_core::{
+    ActKind, Cursor, DeadFilter, DeadLetter, EventId, Lane, OnDead, Order, Position, Timestamp,
+};
 
 use super::{
     Run,

@@ -3,7 +3,9 @@
 use std::{collections::HashSet, time::Duration};
 
 use fastrand::Rng;
-use posthaste_core::{Entry, EventId, Position, RelayId, Start, Subscription, Timestamp, memory::MemoryStore};
+use posthaste_core::{
+    Entry, EventId, Position, RelayId, Start, Subscription, Timestamp, memory::MemoryStore,
+};
 use posthaste_relay::{Settings, machine::Command};
 
 use super::{
@@ -47,6 +49,7 @@ pub(super) struct World {
     /// How often the database's clock jumped.
     pub(super) clock_jumps: u64,
     pub(super) lose: u32,
+    pub(super) slowness: u32,
     pub(super) crashes: u64,
     pub(super) steps: u64,
     pub(super) next_life: u64,
@@ -91,6 +94,7 @@ impl World {
             troubles: 0,
             clock_jumps: 0,
             lose: plan.odds.lose,
+            slowness: plan.slowness,
             crashes: 0,
             steps: 0,
             next_life: 1,
@@ -170,7 +174,8 @@ impl World {
                 self.dispatch(index, subscription, command, &sender);
                 commands += 1;
                 if commands > COMMANDS_AT_ONCE {
-                    self.breaches.push(Breach::new("never at rest", format!("relay {sender} at {:?}", self.now)));
+                    self.breaches
+                        .push(Breach::new("never at rest", format!("relay {sender} at {:?}", self.now)));
                     break;
                 }
             }
@@ -218,6 +223,7 @@ impl World {
     /// Ends all trouble: sinks are up, nothing is lost, nobody is frozen or paused, and a relay runs.
     pub(super) fn heal(&mut self) {
         self.lose = 0;
+        self.slowness = 1;
         for sink in &mut self.sinks {
             sink.down = false;
             sink.ping_lies = false;

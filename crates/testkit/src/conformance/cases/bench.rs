@@ -8,7 +8,7 @@ use std::{
 use posthaste_core::{
     Act, ActKind, Appended, Census, Clock, Cursor, Entry, ErrorKind, Event, EventBuilder, EventId,
     EventRules, Hold, Lane, LaneCensus, LaneSet, Lease, Limit, OperatorAct, Page, Position, Published, Read,
-    RelayId, Result, Stamp, Subscription, SubscriptionCensus, Timestamp, Transaction,
+    RelayId, Result, Stamp, Subscription, SubscriptionCensus, Timestamp,
 };
 
 use super::Subject;
@@ -96,7 +96,7 @@ impl<'s, S: Subject> Bench<'s, S> {
 
     /// Publishes inside a transaction that the case owns.
     pub(super) async fn append_to(&self, tx: &mut S::Tx, events: &[Event]) -> Result<Vec<Published>> {
-        tx.append(self.subject.prefix(), events).await
+        self.subject.append(tx, events).await
     }
 
     /// This many keys, each in another lane.

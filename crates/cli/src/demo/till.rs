@@ -1,0 +1,76 @@
+//! The shop's transactions, which also note when they committed: latency is counted from there.
+
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
+
+use posthaste::{
+    Begin, Commit, Event, Published, Result, Transaction,
+    sqlite::{SqliteConnection, SqlitePool, SqliteTransaction},
+};
+
+/// Where one transaction begins. The time of its commit is read here when it is over.
+pub(super) struct Till<'p> {
+    pool: &'p SqlitePool,
+    committed_at: Arc<OnceLock<Instant>>,
+}
+
+impl<'p> Till<'p> {
+    pub(super) fn new(pool: &'p SqlitePool) -> Self {
+        Self { pool, committed_at: Arc::default() }
+    }
+
+    /// When the transaction committed, if it did.
+    pub(super) fn committed_at(&self) -> Option<Instant> {
+        self.committed_at.get().copied()
+    }
+}
+
+impl Begin for Till<'_> {
+    type Transaction = Sale;
+
+    async fn begin(&self) -> Result<Sale> {
+        let transaction = self.pool.begin().await?;
+        Ok(Sale { transaction, committed_at: Arc::clone(&self.committed_at) })
+    }
+}
+
+/// A transaction of the shop's.
+pub(super) struct Sale {
+    transaction: SqliteTransaction<'static>,
+    committed_at: Arc<OnceLock<Instant>>,
+}
+
+impl Transaction for Sale {
+    fn append<'a>(
+        &'a mut self,
+        prefix: &'a str,
+        events: &'a [Event],
+    ) -> impl Future<Output = Result<Vec<Published>>> + Send + 'a {
+        self.transaction.append(prefix, events)
+    }
+}
+
+impl Commit for Sale {
+    async fn commit(self) -> Result<()> {
+        self.transaction.commit().await?;
+        _ = self.committed_at.set(Instant::now());
+        Ok(())
+    }
+}
+
+impl Deref for Sale {
+    type Target = SqliteConnection;
+
+    fn deref(&self) -> &SqliteConnection {
+        &self.transaction
+    }
+}
+
+impl DerefMut for Sale {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        &mut self.transaction
+    }
+}

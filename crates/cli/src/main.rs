@@ -1,0 +1,136 @@
+//! The program `posthaste`: a relay that stands beside a database, and what operators need around it.
+//!
+//! Parses the command line, sets up logs and the runtime, and turns what a command answers into an exit code.
+//! Each command is a module of its own, with its options and its help beside it.
+
+mod database;
+mod demo;
+mod logging;
+mod migrate;
+mod relay;
+mod screen;
+mod signals;
+mod status;
+
+use std::{io::Write, process::ExitCode};
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  posthaste demo
+  posthaste migrate --database sqlite://shop.db
+  posthaste relay --database sqlite://shop.db --sink stdout
+  posthaste status --database sqlite://shop.db
+
+Exit codes:
+  0  it was done
+  1  it failed, or the demo found a broken promise
+  2  the command line was not understood";
+
+/// A transactional outbox: events are written in your own database transaction, and delivered at least once and
+/// in order.
+#[derive(Parser)]
+#[command(name = "posthaste", version, after_help = EXAMPLES, arg_required_else_help = true)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    logging: logging::Options,
+}
+
+/// The commands. A new one, such as `bench`, is a variant here and a line in [`run`].
+#[derive(Subcommand)]
+enum Command {
+    /// Show what Posthaste promises: a small shop with failures, checked at the end
+    Demo(demo::Options),
+    /// Create the tables of an outbox, or bring them up to date
+    Migrate(migrate::Options),
+    /// Deliver events to a destination
+    Relay(relay::Options),
+    /// Tell how a log and its subscriptions stand
+    Status(status::Options),
+}
+
+/// How a command ended that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Everything is as it should be.
+    Fine,
+    /// It was carried out, and the answer is a bad one.
+    Bad,
+}
+
+fn main() -> ExitCode {
+    let program = Program::parse();
+    let default_level = match program.command {
+        Command::Relay(_) => "info",
+        // What these have to say, they print.
+        Command::Demo(_) | Command::Migrate(_) | Command::Status(_) => "off",
+    };
+    logging::start(&program.logging, default_level);
+    match run_to_the_end(program.command) {
+        Ok(End::Fine) => ExitCode::SUCCESS,
+        Ok(End::Bad) => ExitCode::FAILURE,
+        Err(error) => {
+            complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_to_the_end(command: Command) -> anyhow::Result<End> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let end = runtime.block_on(run(command));
+    // A write to a pipe that nobody reads never ends; what it still delivers counts as not delivered anyway.
+    runtime.shutdown_background();
+    end
+}
+
+async fn run(command: Command) -> anyhow::Result<End> {
+    match command {
+        Command::Demo(options) => demo::run(options).await,
+        Command::Migrate(options) => migrate::run(options).await,
+        Command::Relay(options) => relay::run(options).await,
+        Command::Status(options) => status::run(options).await,
+    }
+}
+
+/// Says what went wrong and by which cause, a line each.
+fn complain(error: &anyhow::Error) {
+    let mut said = error.to_string();
+    let mut text = format!("error: {said}\n");
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Many errors paste their cause into their own text.
+        if !said.contains(&cause) {
+            text.push_str(&format!("  because: {cause}\n"));
+        }
+        said = cause;
+    }
+    // If even this cannot be written, the exit code still says it.
+    _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Program::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples_in_its_help() {
+        for command in Program::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("posthaste {}", command.get_name())), "{}", command.get_name());
+        }
+    }
+}

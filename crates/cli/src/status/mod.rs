@@ -1,0 +1,47 @@
+//! `posthaste status`: how a log and its subscriptions stand, as a table or as JSON.
+
+mod table;
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::{
+    End,
+    database::Database,
+    screen::{Look, print},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  posthaste status --database sqlite://shop.db
+  posthaste status --database sqlite://shop.db --json | jq .subscriptions
+
+Columns:
+  pending    ahead of the subscription's cursor (also what its filter will skip)
+  failed     waiting for a retry, or behind an event of the same key that does
+  delayed    not due yet
+  dead       given up, and waiting for a person
+  delivered  delivered so far
+  lanes      lanes that a live relay holds, of all lanes
+  oldest     how old the oldest event is that is pending or failed";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    database: Database,
+    /// Answer in JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
+    let status = options.database.status().await?;
+    if options.json {
+        let text = serde_json::to_string_pretty(&status).context("cannot write the status as JSON")?;
+        print(&format!("{text}\n"))?;
+    } else {
+        print(&table::render(&status, &options.database, Look::of_stdout()))?;
+    }
+    Ok(End::Fine)
+}

@@ -1,0 +1,213 @@
+//! The status as a table for people, with what to do about it.
+
+use std::{fmt::Write, time::Duration};
+
+use posthaste::{Status, SubscriptionStatus};
+
+use crate::{
+    database::Database,
+    screen::{Look, counted, cut, grouped},
+};
+
+/// Longer names are cut, so that the table stays within 80 columns.
+const NAME_WIDTH: usize = 18;
+
+/// The whole text.
+pub(super) fn render(status: &Status, database: &Database, look: Look) -> String {
+    let mut text = heading(status, database, look);
+    text.push('\n');
+    if status.subscriptions.is_empty() {
+        text.push_str("No subscriptions yet. A relay makes its own when it starts:\n");
+        _ = writeln!(text, "  posthaste relay {} --sink stdout", database.as_options());
+    } else {
+        text.push_str(&subscriptions(status, look));
+    }
+    for hint in hints(status, database) {
+        _ = write!(text, "\n{hint}\n");
+    }
+    text
+}
+
+fn heading(status: &Status, database: &Database, look: Look) -> String {
+    let facts = [
+        counted(status.events, "event"),
+        bytes(status.bytes),
+        counted(status.relays, "relay"),
+        counted(status.lanes.into(), "lane"),
+        format!("schema version {}", status.schema_version),
+    ];
+    format!("{}\n{}\n", look.strong(database.shown()), facts.join(" · "))
+}
+
+fn subscriptions(status: &Status, look: Look) -> String {
+    let longest = status.subscriptions.iter().map(|found| found.name.chars().count()).max().unwrap_or(0);
+    let width = longest.clamp("subscription".len(), NAME_WIDTH);
+    let title = format!(
+        "{:<width$} {:>8} {:>7} {:>8} {:>6} {:>10} {:>6} {:>7}",
+        "subscription", "pending", "failed", "delayed", "dead", "delivered", "lanes", "oldest"
+    );
+    let mut text = format!("{}\n", look.faint(title));
+    for found in &status.subscriptions {
+        _ = writeln!(text, "{}", row(found, status.lanes, width, look));
+    }
+    text
+}
+
+fn row(found: &SubscriptionStatus, lanes: u8, width: usize, look: Look) -> String {
+    let troubled = |number: u64, text: String| {
+        if number == 0 { look.faint(text) } else { look.warning(text) }
+    };
+    let dead = grouped(found.dead);
+    let dead = if found.dead == 0 { look.faint(dead) } else { look.bad(dead) };
+    let oldest = found.oldest_age_seconds.map_or_else(|| "-".to_owned(), age);
+    let line = format!(
+        "{:<width$} {:>8} {:>7} {:>8} {:>6} {:>10} {:>6} {:>7}",
+        cut(&found.name, width),
+        grouped(found.pending),
+        troubled(found.failed, grouped(found.failed)),
+        grouped(found.delayed),
+        dead,
+        grouped(found.delivered),
+        format!("{}/{lanes}", found.lanes_held),
+        oldest,
+    );
+    if found.paused { format!("{line}  {}", look.warning("paused")) } else { line }
+}
+
+/// What a person might do next, one hint a problem.
+fn hints(status: &Status, database: &Database) -> Vec<String> {
+    let mut hints = Vec::new();
+    if status.events == 0 {
+        let prefix = &database.prefix;
+        hints.push(format!(
+            "No events yet. Any program publishes one in its own transaction:\n  \
+             insert into {prefix} (topic, event_type, key, payload)\n  \
+             values ('users', 'user.created', '42', '{{\"name\":\"Ada\"}}')"
+        ));
+    }
+    let waiting = status.subscriptions.iter().any(|found| !found.paused && found.pending + found.failed > 0);
+    if status.relays == 0 && waiting {
+        hints.push(format!(
+            "No relay is running, so nothing is delivered. Start one for a subscription:\n  \
+             posthaste relay {} --sink stdout --subscription NAME",
+            database.as_options()
+        ));
+    }
+    let dead: u64 = status.subscriptions.iter().map(|found| found.dead).sum();
+    if dead > 0 {
+        let waits = if dead == 1 { "waits" } else { "wait" };
+        hints.push(format!(
+            "{} {waits} for a person. What they are and why they died:\n  \
+             select subscription, event_type, key, reason, error from {}_dead\n  \
+             where resolution is null",
+            counted(dead, "dead letter"),
+            database.prefix
+        ));
+    }
+    hints
+}
+
+fn bytes(number: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    #[expect(clippy::cast_precision_loss, reason = "shown with one digit behind the point")]
+    let mut value = number as f64;
+    let mut unit = 0;
+    while value >= 999.95 && unit + 1 < UNITS.len() {
+        value /= 1_000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{number} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+/// An age with its two largest units, as short as it can be: `850ms`, `12s`, `4m 3s`, `2d 5h`.
+fn age(seconds: f64) -> String {
+    let age = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    if age < Duration::from_secs(1) {
+        return format!("{}ms", age.as_millis());
+    }
+    let whole = age.as_secs();
+    let parts = [(whole / 86_400, "d"), (whole / 3_600 % 24, "h"), (whole / 60 % 60, "m"), (whole % 60, "s")];
+    let first = parts.iter().position(|(number, _)| *number > 0).unwrap_or(parts.len() - 1);
+    let shown = parts[first..].iter().take(2).filter(|(number, _)| *number > 0);
+    shown.map(|(number, unit)| format!("{number}{unit}")).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn database() -> Database {
+        Database { url: "sqlite://shop.db".to_owned(), prefix: "outbox".to_owned() }
+    }
+
+    fn subscription(name: &str) -> SubscriptionStatus {
+        SubscriptionStatus { name: name.to_owned(), ..SubscriptionStatus::default() }
+    }
+
+    fn status(subscriptions: Vec<SubscriptionStatus>) -> Status {
+        Status { schema_version: 2, lanes: 64, events: 1_204, bytes: 1_234_567, relays: 1, subscriptions }
+    }
+
+    #[test]
+    fn a_table_stays_within_80_columns_also_with_long_names_and_large_numbers() {
+        let name = "a-subscription-with-a-very-long-name".to_owned();
+        let (pending, failed, delayed, dead) = (9_999_999, 99_999, 99_999, 99_999);
+        let busy = SubscriptionStatus {
+            name,
+            pending,
+            failed,
+            delayed,
+            dead,
+            delivered: 99_999_999,
+            lanes_held: 64,
+            oldest_age_seconds: Some(2_000_000.0),
+            paused: false,
+        };
+        let text = render(&status(vec![subscription("mail"), busy]), &database(), Look::Plain);
+
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        assert!(text.contains("1,204 events · 1.2 MB · 1 relay · 64 lanes"), "{text}");
+        assert!(text.contains("a-subscription-wi…"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_log_says_what_to_do() {
+        let empty = Status { schema_version: 2, lanes: 64, ..Status::default() };
+        let text = render(&empty, &database(), Look::Plain);
+
+        assert!(text.contains("No subscriptions yet"), "{text}");
+        assert!(text.contains("posthaste relay --database sqlite://shop.db --sink stdout"), "{text}");
+        assert!(text.contains("insert into outbox (topic, event_type, key, payload)"), "{text}");
+    }
+
+    #[test]
+    fn problems_come_with_a_hint() {
+        let mail = SubscriptionStatus { pending: 3, dead: 1, ..subscription("mail") };
+        let text = render(&Status { relays: 0, ..status(vec![mail]) }, &database(), Look::Plain);
+
+        assert!(text.contains("No relay is running"), "{text}");
+        assert!(text.contains("1 dead letter waits for a person"), "{text}");
+        assert!(!render(&status(vec![subscription("mail")]), &database(), Look::Plain).contains("No relay"));
+    }
+
+    #[test]
+    fn sizes_and_ages_are_short() {
+        for (number, text) in
+            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_960, "1.0 MB"), (u64::MAX, "18446744.1 TB")]
+        {
+            assert_eq!(bytes(number), text);
+        }
+        for (seconds, text) in [
+            (0.02, "20ms"),
+            (12.3, "12s"),
+            (60.0, "1m"),
+            (243.0, "4m 3s"),
+            (3_605.0, "1h"),
+            (190_000.0, "2d 4h"),
+        ] {
+            assert_eq!(age(seconds), text);
+        }
+    }
+}

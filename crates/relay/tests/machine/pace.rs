@@ -1,0 +1,152 @@
+//! How often the log is asked and written to: few statements under load, hardly any when idle.
+
+use std::time::Duration;
+
+use posthaste_core::{ActKind, Lane};
+
+use crate::bench::{Bench, NAME, key_in, well};
+
+/// How many lines of a lane only move its cursor.
+fn moves(bench: &Bench, lane: Lane) -> usize {
+    bench.store.lines(NAME, lane).filter(|line| line.kind == ActKind::Settled).count()
+}
+
+// pitfalls B14, B15, U17
+#[test]
+fn draining_ten_thousand_events_takes_few_statements() {
+    let mut bench = Bench::new(64);
+    for number in 0..10_000 {
+        bench.publish(&format!("k{}", number % 500));
+    }
+
+    bench.run_for(Duration::from_secs(1), well);
+
+    let (reads, appends) = bench.statements;
+    assert_eq!(bench.received.len(), 10_000);
+    assert!(reads + appends < 500, "{reads} reads and {appends} appends");
+}
+
+// pitfalls B14, U17: all of it in one lane, where batches are settled one after the other
+#[test]
+fn draining_one_lane_takes_few_statements_too() {
+    let mut bench = Bench::new(64);
+    for _ in 0..10_000 {
+        bench.publish("a");
+    }
+
+    bench.run_for(Duration::from_secs(1), well);
+
+    let (reads, appends) = bench.statements;
+    assert_eq!(bench.received.len(), 10_000);
+    assert!(reads + appends < 100, "{reads} reads and {appends} appends");
+}
+
+// pitfalls D21, B15
+#[test]
+fn without_trouble_everything_is_delivered_once_and_in_order() {
+    let mut bench = Bench::new(8);
+    let published: Vec<_> = (0..1_000).map(|_| bench.publish("a")).collect();
+
+    bench.run_for(Duration::from_secs(1), well);
+
+    assert_eq!(bench.received, published);
+}
+
+// pitfalls B16, S11
+#[test]
+fn an_idle_hour_is_a_read_a_second_and_no_line() {
+    let mut bench = Bench::new(8);
+    bench.publish("a");
+    bench.run_for(Duration::from_secs(120), well);
+    let before = bench.statements;
+
+    bench.run_for(Duration::from_secs(3_600), well);
+
+    let reads = bench.statements.0 - before.0;
+    assert!((3_500..=3_700).contains(&reads), "{reads} reads");
+    assert_eq!(bench.statements.1, before.1, "where nothing moves nothing is written");
+}
+
+// pitfall B16
+#[test]
+fn each_empty_read_doubles_the_wait_and_an_event_resets_it() {
+    let mut bench = Bench::new(1);
+    bench.renew();
+    bench.run(well);
+    let mut waits = Vec::new();
+    for _ in 0..12 {
+        let wake = bench.machine.wake_at(bench.now).unwrap();
+        waits.push(wake.since(bench.now).as_millis());
+        bench.now = wake;
+        bench.renew();
+        bench.run(well);
+    }
+    assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000, 1_000, 1_000]);
+
+    bench.publish("a");
+    bench.now = bench.machine.wake_at(bench.now).unwrap();
+    bench.run(well);
+
+    let wake = bench.machine.wake_at(bench.now).unwrap();
+    assert_eq!(wake.since(bench.now), bench.settings.poll_min);
+}
+
+// pitfalls S10, S21
+#[test]
+fn an_event_that_nobody_rings_for_is_found_at_the_next_poll() {
+    let mut bench = Bench::new(1);
+    bench.run_for(Duration::from_secs(60), well);
+    bench.publish("a");
+
+    bench.run_for(bench.settings.poll_max, well);
+
+    assert_eq!(bench.received.len(), 1);
+}
+
+#[test]
+fn a_ring_makes_it_read_now() {
+    let mut bench = Bench::new(1);
+    bench.run_for(Duration::from_secs(60), well);
+    bench.publish("a");
+
+    bench.machine.ring();
+    bench.run(well);
+
+    assert_eq!(bench.received.len(), 1);
+}
+
+#[test]
+fn lanes_without_traffic_note_about_once_a_minute_how_far_they_have_read() {
+    let mut bench = Bench::new(4);
+    let busy = key_in(Lane(0), 4);
+    bench.take_lanes();
+
+    for _ in 0..60 {
+        bench.publish(&busy);
+        bench.run_for(Duration::from_secs(10), well);
+    }
+
+    for lane in [Lane(1), Lane(2), Lane(3)] {
+        let moves = moves(&bench, lane);
+        assert!((8..=11).contains(&moves), "{moves} lines of lane {lane} in ten minutes");
+    }
+    assert!(bench.last_line(Lane(3)).cursor.after.0 >= 50, "so that pruning and a take-over get on");
+}
+
+#[test]
+fn settlements_of_many_lanes_are_gathered() {
+    let mut bench = Bench::new(16);
+    for lane in 0..16 {
+        bench.publish(&key_in(Lane(lane), 16));
+    }
+    bench.take_lanes();
+    let before = bench.statements.1;
+
+    bench.run(well);
+    assert_eq!(bench.statements.1, before, "nothing waits for the settlement");
+    bench.pass(bench.settings.settle_interval);
+    bench.run(well);
+
+    assert_eq!(bench.statements.1 - before, 1);
+    assert!((0..16).all(|lane| bench.last_line(Lane(lane)).delivered == 1));
+}

@@ -1,0 +1,3 @@
+-- ?1 subscription.
+delete from "{prefix}_parked"
+where subscription = ?1;

@@ -1,0 +1,3 @@
+-- ?1 relay.
+delete from "{prefix}_relays"
+where relay = ?1;

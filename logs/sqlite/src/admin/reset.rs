@@ -1,0 +1,64 @@
+//! Moving a cursor and dropping a subscription: only while it is paused and nobody holds its lanes.
+
+use posthaste_core::{Error, ErrorKind, ResetTo, Result};
+
+use super::{act::Operator, is_paused};
+use crate::{error::failed, row::get, subscribe::last_position};
+
+impl Operator<'_> {
+    pub(super) async fn reset(&mut self, name: &str, to: ResetTo) -> Result<u64> {
+        self.check_idle(name).await?;
+        let after = match to {
+            ResetTo::Beginning => 0,
+            ResetTo::Now => last_position(self.log, self.connection).await?,
+            ResetTo::Position(next) => next.0.saturating_sub(1).max(0),
+        };
+        let statements = &self.log.statements;
+        let lines = sqlx::query(statements.reset_lines.clone())
+            .bind(name)
+            .bind(after)
+            .bind(self.now.0)
+            .bind(self.log.lanes());
+        let parked = sqlx::query(statements.reset_parked.clone()).bind(name).bind(after);
+        let dead =
+            sqlx::query(statements.reset_dead.clone()).bind(name).bind(after).bind(self.now.0).bind(self.by);
+        let lanes = self.run(lines, "reset").await?;
+        self.run(parked, "reset").await?;
+        self.run(dead, "reset").await?;
+        self.journal(name, "reset", Some(format!("to position {}", after.saturating_add(1)))).await?;
+        Ok(lanes)
+    }
+
+    pub(super) async fn drop_subscription(&mut self, name: &str) -> Result<u64> {
+        self.check_idle(name).await?;
+        let statements = &self.log.statements;
+        for sql in [&statements.drop_subscription, &statements.drop_lines, &statements.drop_parked] {
+            self.run(sqlx::query(sql.clone()).bind(name), "drop").await?;
+        }
+        self.journal(name, "dropped", None).await?;
+        Ok(1)
+    }
+
+    /// Refuses, and says what to do first, while somebody could still deliver.
+    async fn check_idle(&mut self, name: &str) -> Result<()> {
+        if !is_paused(self.log, self.connection, name).await? {
+            let message = format!("subscription {name:?} is not paused; pause it first");
+            return Err(Error::new(ErrorKind::Refused, message));
+        }
+        let rows = sqlx::query(self.log.statements.holders.clone())
+            .bind(name)
+            .bind(self.now.0)
+            .bind(self.log.lanes())
+            .fetch_all(&mut *self.connection)
+            .await
+            .map_err(failed("find holders"))?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let holders: Vec<String> = rows.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
+        let holders = holders.join(", ");
+        let message =
+            format!("lanes of subscription {name:?} are held by {holders}; wait until they are given back");
+        Err(Error::new(ErrorKind::Refused, message))
+    }
+}

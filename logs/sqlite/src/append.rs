@@ -1,0 +1,187 @@
+//! Appending lines, each with all its changes or not at all.
+
+use std::fmt::Write;
+
+use posthaste_core::{Act, Appended, Change, Lane, LaneSet, RelayId, Result, Timestamp};
+use sqlx::SqliteConnection;
+
+use crate::{
+    bind::Bound,
+    changes::{self, Changes},
+    error::failed,
+    log::Inner,
+    row::get,
+    slot::commit,
+};
+
+pub(crate) async fn append(
+    log: &Inner,
+    subscription: &str,
+    relay: &RelayId,
+    acts: &[Act],
+) -> Result<Vec<Appended>> {
+    if acts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut connection = log.append.take().await?;
+    let writing = Writing { log, subscription, relay, now: log.now() };
+    let mut answers = vec![Appended::Fenced; acts.len()];
+    let rounds = rounds(acts);
+    if let [round] = &rounds[..]
+        && acts.iter().all(|act| act.changes.is_empty())
+    {
+        // The good case: one insert, which is a transaction by itself.
+        let done = writing.add(&mut connection, round).await?;
+        round.answer(done, &mut answers);
+    } else {
+        let mut tx = connection.begin_immediate().await?;
+        // Asked for only now: other writers may have been waited for, and due times count from here.
+        let writing = Writing { now: log.now(), ..writing };
+        let mut lost = LaneSet::EMPTY;
+        for mut round in rounds {
+            // Who has lost a lane does nothing more to it.
+            round.acts.retain(|(_, act)| !lost.contains(act.lane));
+            let done = writing.add_with_changes(&mut tx, &round).await?;
+            round.answer(done, &mut answers);
+            round.without(done).lanes().for_each(|lane| lost.insert(lane));
+        }
+        commit(tx).await?;
+    }
+    connection.put_back();
+    Ok(answers)
+}
+
+/// Acts on different lanes, each with its place among all acts. A statement does not see the lines that it adds itself, so two
+/// acts on one lane need two rounds; there is one, unless a relay does two things to a lane at once.
+struct Round<'a> {
+    acts: Vec<(usize, &'a Act)>,
+}
+
+fn rounds(acts: &[Act]) -> Vec<Round<'_>> {
+    let mut rounds: Vec<Round<'_>> = Vec::new();
+    let mut seen: Vec<LaneSet> = Vec::new();
+    for (place, act) in acts.iter().enumerate() {
+        let free = seen.iter().position(|lanes| !lanes.contains(act.lane)).unwrap_or(seen.len());
+        if free == seen.len() {
+            seen.push(LaneSet::EMPTY);
+            rounds.push(Round { acts: Vec::with_capacity(acts.len()) });
+        }
+        seen[free].insert(act.lane);
+        rounds[free].acts.push((place, act));
+    }
+    rounds
+}
+
+impl<'a> Round<'a> {
+    fn lanes(&self) -> impl Iterator<Item = Lane> {
+        self.acts.iter().map(|(_, act)| act.lane)
+    }
+
+    /// What is left when these lanes are done.
+    fn without(&self, lanes: LaneSet) -> Round<'a> {
+        let left = self.acts.iter().filter(|(_, act)| !lanes.contains(act.lane));
+        Round { acts: left.copied().collect() }
+    }
+
+    fn answer(&self, done: LaneSet, answers: &mut [Appended]) {
+        for (place, act) in &self.acts {
+            if done.contains(act.lane) {
+                answers[*place] = Appended::Done;
+            }
+        }
+    }
+}
+
+/// Who writes, where and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Writing<'a> {
+    pub(crate) log: &'a Inner,
+    pub(crate) subscription: &'a str,
+    pub(crate) relay: &'a RelayId,
+    pub(crate) now: Timestamp,
+}
+
+impl Writing<'_> {
+    /// Adds the lines, and answers the lanes that have them now, whether from this time or from one whose answer was lost.
+    async fn add(&self, connection: &mut SqliteConnection, round: &Round<'_>) -> Result<LaneSet> {
+        if round.acts.is_empty() {
+            return Ok(LaneSet::EMPTY);
+        }
+        let (sql, room) = self.log.statements.append_lines.with_room_for(round.acts.len());
+        let query = sqlx::query(sql).bind(self.subscription).bind(self.relay.0.as_str()).bind(self.now.0);
+        let query = round.acts.iter().fold(query, |query, (_, act)| bind_act(query, act));
+        let query = (round.acts.len()..room).fold(query, |query, _| bind_nothing(query));
+        let added = query.execute(&mut *connection).await.map_err(failed("append lines"))?;
+        if usize::try_from(added.rows_affected()) == Ok(round.acts.len()) {
+            return Ok(round.lanes().collect());
+        }
+        self.find(connection, round).await
+    }
+
+    /// Adds the lines with their changes. What had been added before is done too, and changes nothing a second time.
+    async fn add_with_changes(
+        &self,
+        connection: &mut SqliteConnection,
+        round: &Round<'_>,
+    ) -> Result<LaneSet> {
+        let repeated = self.find(connection, round).await?;
+        let fresh = round.without(repeated);
+        let added = self.add(connection, &fresh).await?;
+        let mut changes = Changes::default();
+        for (_, act) in fresh.acts.iter().filter(|(_, act)| added.contains(act.lane)) {
+            changes.gather(act);
+        }
+        changes::apply(*self, connection, changes).await?;
+        Ok(round.lanes().filter(|lane| repeated.contains(*lane) || added.contains(*lane)).collect())
+    }
+
+    /// The lanes whose last line is this very act.
+    async fn find(&self, connection: &mut SqliteConnection, round: &Round<'_>) -> Result<LaneSet> {
+        let lines = list(round.acts.iter(), |text, (_, act)| {
+            let (lane, n, kind, cursor) = (act.lane, act.n, act.kind.as_str(), act.cursor.after);
+            write!(text, "[{lane},{n},\"{kind}\",{cursor},{}]", act.delivered)
+        });
+        let query = sqlx::query(self.log.statements.find_lines.clone())
+            .bind(self.subscription)
+            .bind(self.relay.0.as_str())
+            .bind(lines);
+        let rows = query.fetch_all(connection).await.map_err(failed("find lines"))?;
+        rows.iter().map(|row| get(row, 0).map(Lane)).collect()
+    }
+}
+
+fn bind_act<'q>(query: Bound<'q>, act: &Act) -> Bound<'q> {
+    let count = |kind: fn(&Change) -> bool| {
+        let count = act.changes.iter().filter(|change| kind(change)).count();
+        i64::try_from(count).unwrap_or(i64::MAX)
+    };
+    query
+        .bind(act.lane.0)
+        .bind(act.n)
+        .bind(act.kind.as_str())
+        .bind(act.cursor.after.0)
+        .bind(act.delivered)
+        .bind(count(|change| matches!(change, Change::Park(_))))
+        .bind(count(|change| matches!(change, Change::Bury(_))))
+}
+
+/// An act on no lane, which does nothing: so a few statements, kept prepared, do for any number of acts.
+fn bind_nothing(query: Bound<'_>) -> Bound<'_> {
+    (0..7).fold(query, |query, _| query.bind(None::<i64>))
+}
+
+/// A JSON array of what is written for each item. Writing into a text cannot fail.
+pub(crate) fn list<T>(
+    items: impl Iterator<Item = T>,
+    write: impl Fn(&mut String, T) -> std::fmt::Result,
+) -> String {
+    let mut text = String::from("[");
+    for item in items {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        let _ = write(&mut text, item);
+    }
+    text.push(']');
+    text
+}

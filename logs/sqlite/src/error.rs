@@ -1,0 +1,74 @@
+//! What SQLite says, as what the caller can do about it.
+
+use posthaste_core::{Error, ErrorKind};
+
+/// SQLite's primary result codes (<https://www.sqlite.org/rescode.html>).
+mod code {
+    pub(super) const ERROR: i32 = 1;
+    pub(super) const BUSY: i32 = 5;
+    pub(super) const LOCKED: i32 = 6;
+    pub(super) const NO_MEMORY: i32 = 7;
+    pub(super) const READ_ONLY: i32 = 8;
+    pub(super) const IO: i32 = 10;
+    pub(super) const FULL: i32 = 13;
+    pub(super) const CANNOT_OPEN: i32 = 14;
+    pub(super) const PROTOCOL: i32 = 15;
+    pub(super) const NOT_A_DATABASE: i32 = 26;
+}
+
+/// The error of an operation that failed, with SQLite's own words as its cause.
+pub(crate) fn failed(operation: &'static str) -> impl Fn(sqlx::Error) -> Error {
+    move |error| {
+        let (kind, advice) = explain(&error);
+        let message = match advice {
+            Some(advice) => format!("{operation}: {advice}").into(),
+            None => std::borrow::Cow::Borrowed(operation),
+        };
+        Error::new(kind, message).with_source(error)
+    }
+}
+
+fn explain(error: &sqlx::Error) -> (ErrorKind, Option<&'static str>) {
+    let database = match error {
+        sqlx::Error::Database(database) => database,
+        sqlx::Error::Io(_)
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed => {
+            return (ErrorKind::Unavailable, None);
+        }
+        sqlx::Error::Configuration(_) => return (ErrorKind::Invalid, None),
+        _ => return (ErrorKind::Unexpected, None),
+    };
+    let primary = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or_default() & 0xff;
+    match primary {
+        code::BUSY | code::LOCKED | code::PROTOCOL => {
+            (ErrorKind::Unavailable, Some("the database is locked by another writer"))
+        }
+        code::FULL => (ErrorKind::Unavailable, Some("the disk is full")),
+        code::IO | code::NO_MEMORY => (ErrorKind::Unavailable, None),
+        code::CANNOT_OPEN => (ErrorKind::Unavailable, Some("the database file cannot be opened")),
+        code::READ_ONLY => (
+            ErrorKind::Refused,
+            Some("the database file is read-only; make the file and its folder writable for this user"),
+        ),
+        code::NOT_A_DATABASE => (
+            ErrorKind::Invalid,
+            Some("the file is not an SQLite database; check the path, and any encryption"),
+        ),
+        code::ERROR if is_missing(database.message()) => {
+            (ErrorKind::Schema, Some("the tables are missing or of another version; run `posthaste migrate`"))
+        }
+        _ => (ErrorKind::Unexpected, None),
+    }
+}
+
+/// SQLite has no code of its own for a table that is not there.
+pub(crate) fn is_missing(message: &str) -> bool {
+    ["no such table", "no such column", "has no column named"].iter().any(|text| message.contains(text))
+}
+
+/// A value in a table that no version of this program writes.
+pub(crate) fn damaged(what: &'static str) -> Error {
+    Error::new(ErrorKind::Schema, what)
+}

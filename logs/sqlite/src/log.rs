@@ -1,0 +1,165 @@
+//! The log itself: its connections, and the traits it implements by the modules beside this one.
+
+use std::{fmt, sync::Arc};
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+use posthaste_core::{
+    Act, Appended, Capabilities, Clock, Hold, Lease, Log, Page, Pruned, Read, RelayId, Result, Retention,
+    Subscribed, Subscription, Timestamp,
+};
+use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
+
+use crate::{
+    append, doorbell, hold,
+    migrate::{Layout, migrate, nothing_there},
+    options::{Source, SqliteOptions},
+    prune, read,
+    slot::Slot,
+    statements::{Prefix, Statements},
+    subscribe,
+    transaction::lazy_pool,
+};
+
+/// A new log has this many lanes unless told otherwise.
+const DEFAULT_LANES: u8 = 64;
+
+/// The log in an SQLite file. Clones are the same log.
+#[derive(Clone)]
+pub struct SqliteLog {
+    inner: Arc<Inner>,
+}
+
+/// What all operations share. Each kind of work has a connection of its own, so that a long read never delays a renewal, nor
+/// an operator's question a settlement.
+pub(crate) struct Inner {
+    pub(crate) statements: Arc<Statements>,
+    pub(crate) layout: Layout,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) read: Slot,
+    pub(crate) append: Slot,
+    pub(crate) hold: Slot,
+    pub(crate) admin: Slot,
+    source: Source,
+    options: SqliteOptions,
+    pool: SqlitePool,
+}
+
+impl SqliteLog {
+    /// Opens the log in the file that `url` names: `sqlite://path` or `sqlite:path`.
+    ///
+    /// Fails if the file or its tables are not there, unless the options say to make them; if the tables are of a version that
+    /// this program does not know; and if the log has another number of lanes than the options ask for.
+    pub async fn open(url: &str, options: SqliteOptions) -> Result<Self> {
+        options.validate()?;
+        let prefix = Prefix::new(&options.prefix)?;
+        let source = Source::parse(url, &options)?;
+        let statements = Statements::of(prefix.as_str())?;
+        let first = Slot::new(source.first());
+        let mut connection = first.take().await?;
+        let layout = if options.migrate {
+            migrate(&mut connection, &prefix, options.lanes.unwrap_or(DEFAULT_LANES)).await?
+        } else {
+            let found = Layout::find(&mut connection, &statements).await?;
+            found.ok_or_else(|| nothing_there(&prefix))?
+        };
+        let layout = layout.check(options.lanes)?;
+        drop(connection);
+        let inner = Inner {
+            statements,
+            layout,
+            clock: Arc::clone(&options.clock),
+            read: Slot::new(source.own()),
+            append: Slot::new(source.own()),
+            hold: Slot::new(source.own()),
+            admin: Slot::new(source.own()),
+            pool: lazy_pool(&source),
+            source,
+            options,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// A small pool on the same file, for the application: write-ahead log, foreign keys, everything it commits on the
+    /// disk. Nothing is opened until it is used.
+    #[must_use]
+    pub fn pool(&self) -> &SqlitePool {
+        &self.inner.pool
+    }
+
+    /// How connections of an application to the same file are best made, for a pool of its own.
+    #[must_use]
+    pub fn connect_options(&self) -> SqliteConnectOptions {
+        self.inner.source.application()
+    }
+
+    /// What the tables of this log begin with.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.inner.options.prefix
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl Inner {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The number of lanes as it is bound.
+    pub(crate) fn lanes(&self) -> i64 {
+        i64::from(self.layout.lanes)
+    }
+}
+
+#[async_trait]
+impl Log for SqliteLog {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { lanes: self.inner.layout.lanes, doorbell: true }
+    }
+
+    async fn subscribe(&self, subscription: &Subscription) -> Result<Subscribed> {
+        subscribe::subscribe(&self.inner, subscription).await
+    }
+
+    async fn hold(&self, lease: &Lease) -> Result<Hold> {
+        hold::hold(&self.inner, lease).await
+    }
+
+    async fn read(&self, read: &Read) -> Result<Page> {
+        read::read(&self.inner, read).await
+    }
+
+    async fn append(&self, subscription: &str, relay: &RelayId, acts: &[Act]) -> Result<Vec<Appended>> {
+        append::append(&self.inner, subscription, relay, acts).await
+    }
+
+    async fn leave(&self, relay: &RelayId) -> Result<()> {
+        hold::leave(&self.inner, relay).await
+    }
+
+    async fn prune(&self, retention: &Retention) -> Result<Pruned> {
+        prune::prune(&self.inner, retention).await
+    }
+
+    fn doorbell(&self) -> BoxStream<'static, ()> {
+        doorbell::doorbell(
+            self.inner.source.own(),
+            self.inner.statements.doorbell.clone(),
+            self.inner.options.doorbell_interval,
+        )
+    }
+}
+
+impl fmt::Debug for SqliteLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteLog")
+            .field("path", &self.inner.source.path())
+            .field("prefix", &self.inner.options.prefix)
+            .field("layout", &self.inner.layout)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,134 @@
+//! Creating the tables and bringing them up to date, and finding out what a file has.
+
+use std::collections::HashMap;
+
+use posthaste_core::{Error, ErrorKind, MAX_LANES, Result};
+use sqlx::{Row, SqliteConnection};
+
+use crate::{
+    error::{failed, is_missing},
+    slot::{Taken, commit},
+    statements::{Prefix, Statements},
+};
+
+/// The migrations in order; the schema version is how many of them were applied. Released ones are never edited.
+const MIGRATIONS: [&str; 2] =
+    [include_str!("../migrations/0001_outbox.sql"), include_str!("../migrations/0002_status.sql")];
+
+/// The version of the tables that this program knows.
+#[expect(clippy::cast_possible_wrap, reason = "there are few migrations")]
+pub(crate) const KNOWN_VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// How the tables are laid out; another layout under the same names is for another program.
+const LAYOUT: &str = "sqlite";
+
+/// What a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) version: i64,
+    pub(crate) lanes: u8,
+}
+
+impl Layout {
+    /// Reads what is there; nothing if nothing was ever migrated.
+    pub(crate) async fn find(
+        connection: &mut SqliteConnection,
+        statements: &Statements,
+    ) -> Result<Option<Self>> {
+        let rows = match sqlx::query(statements.meta.clone()).fetch_all(connection).await {
+            Ok(rows) => rows,
+            Err(sqlx::Error::Database(error)) if is_missing(error.message()) => return Ok(None),
+            Err(error) => return Err(failed("read the layout")(error)),
+        };
+        let meta: HashMap<String, String> = rows
+            .iter()
+            .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
+            .collect::<sqlx::Result<_>>()
+            .map_err(failed("read the layout"))?;
+        if let Some(layout) = meta.get("layout").filter(|layout| *layout != LAYOUT) {
+            return Err(schema(format!(
+                "the tables are laid out as {layout:?}; this program knows {LAYOUT:?}"
+            )));
+        }
+        let version = number(&meta, "schema_version")?;
+        let lanes =
+            u8::try_from(number(&meta, "lanes")?).ok().filter(|lanes| (1..=MAX_LANES).contains(lanes));
+        let lanes = lanes.ok_or_else(|| schema("the stored number of lanes is not 1 to 64".to_owned()))?;
+        Ok(Some(Self { version, lanes }))
+    }
+
+    /// Says what has to happen before these tables can be used with these options.
+    pub(crate) fn check(self, lanes: Option<u8>) -> Result<Self> {
+        if self.version > KNOWN_VERSION {
+            return Err(schema(format!(
+                "the tables have schema version {}, and this program knows {KNOWN_VERSION}; use a newer program",
+                self.version
+            )));
+        }
+        if self.version < KNOWN_VERSION {
+            return Err(schema(format!(
+                "the tables have schema version {}, and this program needs {KNOWN_VERSION}; run `posthaste migrate`",
+                self.version
+            )));
+        }
+        match lanes {
+            Some(lanes) if lanes != self.lanes => Err(schema(format!(
+                "the log was created with {} lanes, and {lanes} are configured; the number cannot change, because it \
+                 decides where each key is",
+                self.lanes
+            ))),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Applies what is missing, all of it or nothing, and answers what there is then. Several may try at once: they wait for each
+/// other, and the second finds nothing to do.
+pub(crate) async fn migrate(connection: &mut Taken<'_>, prefix: &Prefix, lanes: u8) -> Result<Layout> {
+    let statements = Statements::of(prefix.as_str())?;
+    let mut tx = connection.begin_immediate().await?;
+    let found = Layout::find(&mut tx, &statements).await?;
+    let layout = found.unwrap_or(Layout { version: 0, lanes });
+    let applied = usize::try_from(layout.version).unwrap_or(usize::MAX);
+    let missing = MIGRATIONS.get(applied..).unwrap_or_default();
+    if missing.is_empty() {
+        return Ok(layout);
+    }
+    for migration in missing {
+        let sql = prefix.fill(migration, &[("{lanes}", &layout.lanes.to_string())]);
+        sqlx::raw_sql(sql).execute(&mut *tx).await.map_err(failed("migrate"))?;
+    }
+    let layout = Layout { version: KNOWN_VERSION, ..layout };
+    let meta = [
+        ("schema_version", layout.version.to_string()),
+        ("lanes", layout.lanes.to_string()),
+        ("layout", LAYOUT.to_owned()),
+    ];
+    for (name, value) in meta {
+        let set = sqlx::query(statements.set_meta.clone()).bind(name).bind(value);
+        set.execute(&mut *tx).await.map_err(failed("migrate"))?;
+    }
+    commit(tx).await?;
+    tracing::info!(
+        prefix = prefix.as_str(),
+        version = layout.version,
+        lanes = layout.lanes,
+        "tables migrated"
+    );
+    Ok(layout)
+}
+
+/// Nothing was ever migrated.
+pub(crate) fn nothing_there(prefix: &Prefix) -> Error {
+    schema(format!("there are no tables with the prefix {:?}; run `posthaste migrate`", prefix.as_str()))
+}
+
+fn number(meta: &HashMap<String, String>, name: &str) -> Result<i64> {
+    meta.get(name)
+        .and_then(|value| value.parse().ok())
+        .ok_or_else(|| schema(format!("the layout says no number for {name}; the tables are damaged")))
+}
+
+fn schema(message: String) -> Error {
+    Error::new(ErrorKind::Schema, message)
+}

@@ -1,0 +1,188 @@
+//! Rows as entries. A row that cannot be understood is still an entry, one that says so.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use posthaste_core::{
+    DEFAULT_EVENT_VERSION, Entry, Error, Event, EventId, Lane, Origin, Payload, Position, Result,
+    RetryOverrides, Timestamp,
+};
+use serde::{Deserialize, de::IgnoredAny};
+use sqlx::{Row, ValueRef, sqlite::SqliteRow};
+
+use crate::error::{damaged, failed};
+
+pub(crate) const JSON: &str = "application/json";
+
+/// Everything about an entry but its position and payload, as the statements put it into one JSON array.
+#[derive(Deserialize)]
+pub(crate) struct Facts<'j> {
+    lane: u8,
+    id: &'j str,
+    key: Option<String>,
+    event_type: String,
+    event_version: Option<String>,
+    topic: String,
+    aggregate_type: Option<String>,
+    aggregate_id: Option<String>,
+    version: Option<i64>,
+    tenant_id: Option<String>,
+    content_type: Option<String>,
+    headers: Option<String>,
+    correlation_id: Option<String>,
+    idempotency_key: Option<String>,
+    deliver_after: Option<i64>,
+    retry: Option<String>,
+    occurred_at: i64,
+    checked: i64,
+    attempts: u32,
+    blocked: u8,
+}
+
+/// Decodes a row of (position, facts, payload).
+pub(crate) fn entry(row: &SqliteRow, origin: Origin, now: Timestamp) -> Result<Entry> {
+    let json: &[u8] = row.try_get_unchecked(1).map_err(failed("decode an entry"))?;
+    let mut defects = Defects::default();
+    match serde_json::from_slice::<Facts<'_>>(json) {
+        Ok(facts) => facts.into_entry(row, origin, now, defects),
+        // Text of the database is UTF-8 unless somebody has forced something else into it.
+        Err(_) => {
+            defects.add("a text column is not UTF-8");
+            let text = String::from_utf8_lossy(json);
+            let facts: Facts<'_> = serde_json::from_str(&text).map_err(|error| {
+                damaged("decode an entry: its columns are of other types").with_source(error)
+            })?;
+            facts.into_entry(row, origin, now, defects)
+        }
+    }
+}
+
+impl Facts<'_> {
+    fn into_entry(
+        self,
+        row: &SqliteRow,
+        origin: Origin,
+        now: Timestamp,
+        mut defects: Defects,
+    ) -> Result<Entry> {
+        let trusted = self.checked == 1;
+        let payload = payload(row, self.content_type, trusted, &mut defects)?;
+        let event = Event {
+            id: parse_id(self.id)?,
+            event_type: Cow::Owned(self.event_type),
+            event_version: self.event_version.map_or(Cow::Borrowed(DEFAULT_EVENT_VERSION), Cow::Owned),
+            topic: self.topic,
+            key: self.key,
+            aggregate_type: self.aggregate_type.map(Cow::Owned),
+            aggregate_id: self.aggregate_id,
+            version: self.version,
+            tenant_id: self.tenant_id,
+            payload,
+            headers: headers(self.headers.as_deref(), &mut defects),
+            correlation_id: self.correlation_id,
+            idempotency_key: self.idempotency_key,
+            deliver_after: self.deliver_after.map(Timestamp),
+            retry: retry(self.retry.as_deref(), &mut defects),
+            occurred_at: Timestamp(self.occurred_at),
+            draw_version: false,
+        };
+        Ok(Entry {
+            position: Position(row.try_get_unchecked(0).map_err(failed("decode an entry"))?),
+            lane: Lane(self.lane),
+            delayed: origin == Origin::Log && event.deliver_after.is_some_and(|time| time > now),
+            event,
+            origin,
+            attempts: self.attempts,
+            blocked: self.blocked != 0,
+            defect: defects.text,
+        })
+    }
+}
+
+/// What is wrong with a row, in one text. Nothing is allocated while nothing is wrong.
+#[derive(Default)]
+struct Defects {
+    text: Option<String>,
+}
+
+impl Defects {
+    fn add(&mut self, what: &str) {
+        match &mut self.text {
+            Some(text) => {
+                text.push_str("; ");
+                text.push_str(what);
+            }
+            None => self.text = Some(what.to_owned()),
+        }
+    }
+
+    fn add_error(&mut self, what: &str, error: &serde_json::Error) {
+        self.add(&format!("{what}: {error}"));
+    }
+}
+
+fn payload(
+    row: &SqliteRow,
+    content_type: Option<String>,
+    trusted: bool,
+    defects: &mut Defects,
+) -> Result<Payload> {
+    let bytes: Vec<u8> = row.try_get_unchecked(2).map_err(failed("decode an entry"))?;
+    if let Some(content_type) = content_type {
+        return Ok(Payload::Bytes { bytes, content_type: Cow::Owned(content_type) });
+    }
+    if !trusted && let Err(error) = serde_json::from_slice::<IgnoredAny>(&bytes) {
+        defects.add_error("the payload is not JSON", &error);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Payload::Json(text)),
+        Err(error) => {
+            if trusted {
+                defects.add("the payload is not UTF-8");
+            }
+            Ok(Payload::Bytes { bytes: error.into_bytes(), content_type: Cow::Borrowed(JSON) })
+        }
+    }
+}
+
+fn headers(json: Option<&str>, defects: &mut Defects) -> BTreeMap<String, String> {
+    match json {
+        None | Some("{}") => BTreeMap::new(),
+        Some(json) => serde_json::from_str(json).unwrap_or_else(|error| {
+            defects.add_error("the headers are not a JSON object of texts", &error);
+            BTreeMap::new()
+        }),
+    }
+}
+
+fn retry(json: Option<&str>, defects: &mut Defects) -> RetryOverrides {
+    let Some(json) = json else { return RetryOverrides::default() };
+    serde_json::from_str(json).unwrap_or_else(|error| {
+        defects.add_error("the retry overrides are not understood", &error);
+        RetryOverrides::default()
+    })
+}
+
+/// Hexadecimal digits as an id.
+fn parse_id(hex: &str) -> Result<EventId> {
+    hex.parse().map_err(|error: Error| damaged("decode an entry: an id has not 16 bytes").with_source(error))
+}
+
+/// The id in a column of 16 bytes.
+pub(crate) fn id_of(row: &SqliteRow, column: usize) -> Result<EventId> {
+    let bytes: &[u8] = row.try_get_unchecked(column).map_err(failed("decode an id"))?;
+    let bytes = bytes.try_into().map_err(|_| damaged("decode an id: it has not 16 bytes"))?;
+    Ok(EventId::from_bytes(bytes))
+}
+
+/// Whether a column is null.
+pub(crate) fn is_null(row: &SqliteRow, column: usize) -> Result<bool> {
+    row.try_get_raw(column).map(|value| value.is_null()).map_err(failed("decode a row"))
+}
+
+/// A column that the statement promises to be of this type.
+pub(crate) fn get<'r, T>(row: &'r SqliteRow, column: usize) -> Result<T>
+where
+    T: sqlx::Decode<'r, sqlx::Sqlite>,
+{
+    row.try_get_unchecked(column).map_err(failed("decode a row"))
+}
