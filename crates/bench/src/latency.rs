@@ -39,7 +39,14 @@ pub(crate) async fn measure(plan: &Plan, way: Way) -> Result<Latency> {
         .start()
         .await?;
     let committed = Arc::new(Mutex::new(HashMap::new()));
-    let publisher = tokio::task::JoinSet::from_iter([publish(shop.outbox.clone(), shop.pool.clone(), Arc::clone(&committed), plan.rate, events, way)]);
+    let publisher = tokio::task::JoinSet::from_iter([publish(
+        shop.outbox.clone(),
+        shop.pool.clone(),
+        Arc::clone(&committed),
+        plan.rate,
+        events,
+        way,
+    )]);
     let mut times = HashMap::new();
     while (times.len() as u64) < events {
         let Some((id, at)) = hears.recv().await else { break };
@@ -101,11 +108,16 @@ impl Commit for Timed {
     }
 }
 
-fn summarise(rate: u32, committed: &HashMap<EventId, Instant>, heard: &HashMap<EventId, Instant>) -> Result<Latency> {
+fn summarise(
+    rate: u32,
+    committed: &HashMap<EventId, Instant>,
+    heard: &HashMap<EventId, Instant>,
+) -> Result<Latency> {
     let mut histogram = Histogram::<u64>::new(3).map_err(unexpected("make a histogram"))?;
     for (id, at) in heard {
         if let Some(returned) = committed.get(id) {
-            let micros = u64::try_from(at.saturating_duration_since(*returned).as_micros()).unwrap_or(u64::MAX);
+            let micros =
+                u64::try_from(at.saturating_duration_since(*returned).as_micros()).unwrap_or(u64::MAX);
             histogram.saturating_record(micros.max(1));
         }
     }

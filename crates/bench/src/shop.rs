@@ -18,10 +18,12 @@ impl Shop {
         let url = format!("sqlite://{}", folder.path().join("shop.db").display());
         let outbox = Outbox::open(&url).await?;
         let pool = sqlite::pool(&url).await?;
-        sqlx::query("create table orders (id integer primary key, customer text not null, amount integer not null)")
-            .execute(&pool)
-            .await
-            .map_err(unexpected("create the shop's table"))?;
+        sqlx::query(
+            "create table orders (id integer primary key, customer text not null, amount integer not null)",
+        )
+        .execute(&pool)
+        .await
+        .map_err(unexpected("create the shop's table"))?;
         Ok(Self { outbox, pool, url, _folder: folder })
     }
 
@@ -47,9 +49,14 @@ pub(crate) fn small_event(number: u64) -> EventBuilder {
         number % 9_973,
         "x".repeat(32)
     );
-    Event::of("order.placed").topic("orders").key(format!("customer-{:05}", number % 1_000)).payload(posthaste::Payload::Json(payload))
+    Event::of("order.placed")
+        .topic("orders")
+        .key(format!("customer-{:05}", number % 1_000))
+        .payload(posthaste::Payload::Json(payload))
 }
 
-pub(crate) fn unexpected<E: Into<Box<dyn std::error::Error + Send + Sync>>>(what: &'static str) -> impl FnOnce(E) -> Error {
+pub(crate) fn unexpected<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    what: &'static str,
+) -> impl FnOnce(E) -> Error {
     move |error| Error::new(ErrorKind::Unexpected, what).with_source(error)
 }

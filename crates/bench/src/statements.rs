@@ -12,14 +12,14 @@ use tracing_subscriber::{Layer, filter::LevelFilter, layer::Context, prelude::*}
 use crate::{null_sink::NullSink, report::Statements, shop::Shop};
 
 pub(crate) async fn measure(events: u64) -> Result<Statements> {
-    let shop = Shop::open().await?;
-    shop.fill(events).await?;
     let counter = Counter::default();
     let count = Arc::clone(&counter.0);
     let subscriber = tracing_subscriber::registry().with(counter.with_filter(LevelFilter::DEBUG));
     // The connections work on threads of their own, so that only a global subscriber hears them. If there is one
     // already, nothing is counted, and that is said.
     let installed = tracing::subscriber::set_global_default(subscriber).is_ok();
+    let shop = Shop::open().await?;
+    shop.fill(events).await?;
     let before = count.load(Ordering::Relaxed);
     let sink = NullSink::new(events);
     let relay = shop.outbox.relay().subscribe(Subscription::new("count"), sink.clone()).start().await?;

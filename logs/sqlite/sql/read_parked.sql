@@ -19,6 +19,7 @@ stops(lane, key, position) as materialized (
     and p.key is not null
     and +?3 >> p.lane & 1
   group by p.lane, p.key
+  having min(p.due_at) <= +?2
 ),
 going(position) as (
   select p.position

@@ -72,3 +72,47 @@ pub(crate) fn is_missing(message: &str) -> bool {
 pub(crate) fn damaged(what: &'static str) -> Error {
     Error::new(ErrorKind::Schema, what)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+
+    use super::*;
+
+    async fn error_of(connection: &mut SqliteConnection, sql: &'static str) -> Error {
+        let error = sqlx::query(sql).execute(connection).await.expect_err("this fails");
+        failed("try")(error)
+    }
+
+    #[tokio::test]
+    async fn what_sqlite_says_becomes_what_can_be_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteConnectOptions::new()
+            .filename(folder.path().join("errors.db"))
+            .busy_timeout(Duration::from_millis(1));
+        let missing = failed("try")(options.connect().await.unwrap_err());
+        let mut writer = options.clone().create_if_missing(true).connect().await.unwrap();
+        sqlx::query("create table t (a integer unique)").execute(&mut writer).await.unwrap();
+        let mut other = options.clone().connect().await.unwrap();
+        let mut reader = options.read_only(true).connect().await.unwrap();
+        let mut locking = writer.begin_with("begin exclusive").await.unwrap();
+
+        let cases = [
+            (missing, ErrorKind::Unavailable, "cannot be opened"),
+            (error_of(&mut other, "insert into t values (1)").await, ErrorKind::Unavailable, "locked"),
+            (error_of(&mut locking, "select * from u").await, ErrorKind::Schema, "posthaste migrate"),
+            (error_of(&mut locking, "select b from t").await, ErrorKind::Schema, "posthaste migrate"),
+            (error_of(&mut locking, "insert into t values (1), (1)").await, ErrorKind::Unexpected, "try"),
+        ];
+        locking.rollback().await.unwrap();
+        let read_only = error_of(&mut reader, "insert into t values (1)").await;
+
+        for (error, kind, part) in cases.into_iter().chain([(read_only, ErrorKind::Refused, "read-only")]) {
+            assert_eq!(error.kind(), kind, "{}", error.chain());
+            assert!(error.to_string().contains(part), "{error}");
+            assert!(std::error::Error::source(&error).is_some(), "the cause is kept");
+        }
+    }
+}

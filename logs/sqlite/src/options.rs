@@ -159,12 +159,14 @@ impl Source {
     }
 
     fn as_own(&self, options: SqliteConnectOptions) -> SqliteConnectOptions {
-        options
+        let options = options
             .synchronous(SqliteSynchronous::Normal)
             // A page is streamed row by row; a full buffer is this many rows, each as large as a payload may be.
             .row_buffer_size(ROW_BUFFER)
-            .thread_name(|number| format!("posthaste-sqlite-{number}"))
-            .disable_statement_logging()
+            .thread_name(|number| format!("posthaste-sqlite-{number}"));
+        // Sqlx prepares its report of a statement whether or not anybody listens.
+        let listened_to = tracing::enabled!(target: "sqlx::query", tracing::Level::DEBUG);
+        if listened_to { options } else { options.disable_statement_logging() }
     }
 }
 

@@ -136,9 +136,7 @@ fn payload(
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Payload::Json(text)),
         Err(error) => {
-            if trusted {
-                defects.add("the payload is not UTF-8");
-            }
+            defects.add("the payload is not UTF-8");
             Ok(Payload::Bytes { bytes: error.into_bytes(), content_type: Cow::Borrowed(JSON) })
         }
     }

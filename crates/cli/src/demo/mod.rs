@@ -91,7 +91,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let example = "write for example 12s or 1m";
     let duration = humantime::parse_duration(text).map_err(|error| format!("{error}; {example}"))?;
-    // Shorter, and the outage would be over before anybody noticed it; longer, and receipts would fill the memory.
+    // Shorter, and nobody would notice the outage; longer, and receipts would fill the memory.
     if !(Duration::from_secs(1)..=Duration::from_secs(3_600)).contains(&duration) {
         return Err(format!("from 1s to 1h is possible; {example}"));
     }

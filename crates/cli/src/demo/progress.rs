@@ -60,8 +60,8 @@ impl Progress {
     }
 }
 
-/// Goes up over the lines before and writes each anew. Lines are not wrapped meanwhile: on a narrow terminal that
-/// would put more lines on the screen than are counted.
+/// Goes up over the lines before and writes each anew. Lines are not wrapped meanwhile: on a narrow terminal
+/// that would put more lines on the screen than are counted.
 fn replace(drawn: usize, block: &[String]) -> String {
     let up = if drawn == 0 { String::new() } else { format!("\x1b[{drawn}A") };
     let lines: String = block.iter().map(|line| format!("\x1b[2K{line}\n")).collect();
@@ -85,7 +85,7 @@ impl Snapshot {
             reason = "from 0 to the number of cells"
         )]
         let full = (share * CELLS as f64) as usize;
-        let bar = format!("{}{}", "━".repeat(full), look.faint("━".repeat(CELLS - full)));
+        let bar = format!("{}{}", "━".repeat(full), look.faint("─".repeat(CELLS - full)));
         let mut lines = vec![format!(
             "  {:>4.1} s  {bar}  {} committed, {} rolled back",
             self.elapsed.as_secs_f64(),

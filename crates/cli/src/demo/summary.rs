@@ -119,14 +119,10 @@ impl Summary<'_> {
 /// Where the file is, and what can be done with it.
 pub(super) fn what_was_kept(path: &Path, look: Look) -> String {
     let path = path.display().to_string();
-    let url = quote(&format!("sqlite://{path}"));
     let commands = [
-        format!("posthaste status --database {url}"),
-        format!("posthaste relay --database {url} --sink stdout --subscription audit --once"),
-        format!(
-            "sqlite3 {} 'select subscription, status, count(*) from outbox_status group by 1, 2'",
-            quote(&path)
-        ),
+        format!("export POSTHASTE_DATABASE={}", quote(&format!("sqlite://{path}"))),
+        "posthaste status".to_owned(),
+        "posthaste relay --sink stdout --subscription audit --once".to_owned(),
     ];
     next(&format!("The database is kept: {path}"), &commands, look)
 }

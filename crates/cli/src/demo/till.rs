@@ -8,7 +8,7 @@ use std::{
 
 use posthaste::{
     Begin, Commit, Event, Published, Result, Transaction,
-    sqlite::{SqliteConnection, SqlitePool, SqliteTransaction},
+    sqlite::{self, SqliteConnection, SqlitePool, SqliteTransaction},
 };
 
 /// Where one transaction begins. The time of its commit is read here when it is over.
@@ -32,7 +32,7 @@ impl Begin for Till<'_> {
     type Transaction = Sale;
 
     async fn begin(&self) -> Result<Sale> {
-        let transaction = self.pool.begin().await?;
+        let transaction = sqlite::begin(self.pool).await?;
         Ok(Sale { transaction, committed_at: Arc::clone(&self.committed_at) })
     }
 }
@@ -55,7 +55,7 @@ impl Transaction for Sale {
 
 impl Commit for Sale {
     async fn commit(self) -> Result<()> {
-        self.transaction.commit().await?;
+        Commit::commit(self.transaction).await?;
         _ = self.committed_at.set(Instant::now());
         Ok(())
     }

@@ -67,7 +67,7 @@ fn retry_overrides_that_are_not_understood_become_a_dead_letter() {
 fn a_file_that_cannot_be_written_says_so() {
     let fixture = Fixture::migrated();
     fixture.sql("pragma wal_checkpoint(truncate); pragma journal_mode = delete").unwrap();
-    // Permissions do not bind every user. A file of a write version that SQLite does not know is read-only for all.
+    // Permissions do not bind every user. A file with an unknown write version is read-only for all.
     let mut file = OpenOptions::new().write(true).open(fixture.path("shop.db")).unwrap();
     file.seek(SeekFrom::Start(18)).unwrap();
     file.write_all(&[9]).unwrap();

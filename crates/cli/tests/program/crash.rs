@@ -42,8 +42,9 @@ fn two_relays_share_the_work() {
     let fixture = Fixture::migrated();
     let relays = ["a", "b"]
         .map(|name| fixture.start_relay(&["--sink", &format!("file:{name}.jsonl"), "--lease", "1s"]));
-    let holders = "select count(distinct relay) from (
-                     select relay, kind, max(n) from outbox_lines group by lane) where kind in ('taken', 'settled')";
+    let holders = "select count(distinct relay)
+                   from (select relay, kind, max(n) from outbox_lines group by lane)
+                   where kind in ('taken', 'settled')";
     wait_until("both hold lanes, and all are held", || {
         let status = fixture.status();
         status["subscriptions"][0]["lanes_held"] == 64

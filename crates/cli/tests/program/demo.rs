@@ -32,8 +32,8 @@ fn what_it_keeps_can_be_looked_at() {
     let output = fixture.command(&arguments).env("TMPDIR", fixture.path("")).output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{out}");
-    let command = out.lines().find(|line| line.contains("posthaste status")).unwrap();
-    let url = command.split_whitespace().last().unwrap();
+    let (_, rest) = out.split_once("export POSTHASTE_DATABASE=").unwrap();
+    let url = rest.lines().next().unwrap();
 
     let status = fixture.run(&["status", "--database", url]).succeeded();
     status.says(&["warehouse", "email", "payments", "invoices", "0 relays"]);

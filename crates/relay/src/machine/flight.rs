@@ -17,6 +17,9 @@ use posthaste_core::{
 use super::{Sent, circuit::Circuit, lane::Batch, note::Note};
 use crate::Moment;
 
+/// How long to wait after a sink sent nothing without saying why.
+const REST: Duration = Duration::from_millis(100);
+
 #[derive(Debug)]
 pub(super) struct Flight {
     /// From where its entries were read. Parked entries never share a flight with those of the log.
@@ -34,6 +37,8 @@ pub(super) struct Flight {
     pending: Vec<Entry>,
     /// Entries are on the wire.
     sending: Option<Sending>,
+    /// The sink sent nothing and named no fault: it is not asked again before.
+    rests_until: Option<Moment>,
     /// Keys of which nothing more may be sent in this flight.
     halted: HashSet<String>,
     /// Entries that the destination could not take because it was down, with the epoch in which it first said so.
@@ -70,6 +75,7 @@ impl Flight {
             changes: Vec::new(),
             pending: Vec::new(),
             sending: None,
+            rests_until: None,
             halted: HashSet::new(),
             suspects: HashMap::new(),
         }
@@ -133,9 +139,11 @@ impl Flight {
         let Some(sending) = self.sending.take() else { return };
         let delivered_before = self.delivered;
         let mut again = Vec::new();
+        let mut idle = true;
         // A sink that answers for fewer entries than it was given has not sent the others.
         let deliveries = sent.deliveries.into_iter().chain(std::iter::repeat(Delivery::NotSent));
         for (entry, delivery) in sent.entries.into_iter().zip(deliveries) {
+            idle &= delivery == Delivery::NotSent;
             match delivery {
                 Delivery::Delivered => self.deliver(&entry),
                 Delivery::NotSent => again.push(entry),
@@ -146,6 +154,7 @@ impl Flight {
             }
         }
         desk.circuit.delivered(u64::from(self.delivered - delivered_before), sending.epoch);
+        self.rests_until = idle.then(|| desk.now + REST);
         again.append(&mut self.pending);
         self.pending = again;
         self.park_halted();
@@ -298,9 +307,16 @@ impl Flight {
         self.sending.map(|sending| sending.since)
     }
 
-    /// Whether there is something to send.
-    pub(super) fn has_pending(&self) -> bool {
-        !self.pending.is_empty() && self.sending.is_none()
+    /// Whether there is something to send now.
+    pub(super) fn has_pending(&self, now: Moment) -> bool {
+        !self.pending.is_empty()
+            && self.sending.is_none()
+            && self.rests_until.is_none_or(|until| until <= now)
+    }
+
+    /// When it is to be sent again.
+    pub(super) fn rests_until(&self) -> Option<Moment> {
+        self.rests_until.filter(|_| self.sending.is_none())
     }
 
     /// Whether every entry has its outcome.

@@ -151,6 +151,11 @@ impl HeldLane {
         }
     }
 
+    /// When what is under way is to be sent again although nothing has come in.
+    pub(super) fn rests_until(&self) -> Option<Moment> {
+        self.flight.as_ref()?.rests_until()
+    }
+
     /// Whether what is under way has all its outcomes and nothing is gained by waiting with its settlement.
     pub(super) fn settles_at(&self, room: usize, interval: std::time::Duration) -> Option<Moment> {
         let flight = self.flight.as_ref().filter(|flight| flight.is_done() && !self.appending)?;

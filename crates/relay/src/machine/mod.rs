@@ -160,6 +160,7 @@ impl Machine {
             Some(self.next_move),
         ]
         .into_iter()
+        .chain(self.lanes.values().map(HeldLane::rests_until))
         .flatten()
         .filter(|at| *at > now)
         .min()
@@ -252,7 +253,7 @@ impl Machine {
         let desk = &mut Desk { subscription, circuit, rng: &mut self.rng, notes: &mut self.notes, now };
         held.load_flight(self.settings.batch, desk);
         let sends = !held.appending && (!held.giving_back || !held.hot.is_empty());
-        let flight = held.flight.as_mut().filter(|flight| sends && flight.has_pending())?;
+        let flight = held.flight.as_mut().filter(|flight| sends && flight.has_pending(now))?;
         Some(flight.send(self.keeps_key_order, &self.circuit, now))
     }
 

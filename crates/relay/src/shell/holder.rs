@@ -24,14 +24,12 @@ pub(super) struct Holder {
     pub(super) log: Arc<dyn Log>,
     pub(super) settings: Settings,
     pub(super) timer: Timer,
-    pub(super) host: String,
-    pub(super) subscriptions: Vec<String>,
     pub(super) prefix: String,
     pub(super) news: watch::Sender<Option<Held>>,
     /// Rung when a renewal is wanted now.
     pub(super) wanted: Arc<Notify>,
-    /// The lease that was asked for last; kept when the loop is started anew, or the lanes would wait for its end.
-    pub(super) lease: Option<Lease>,
+    /// What is asked for. It outlives a panic of the loop: under another id the lanes would wait for this one's end.
+    pub(super) lease: Lease,
 }
 
 impl Holder {
@@ -39,21 +37,19 @@ impl Holder {
     pub(super) async fn run(&mut self) {
         let mut complaint = Complaint::new("hold", &self.prefix);
         loop {
-            let mut lease = self.lease.take().unwrap_or_else(|| self.new_lease());
-            self.lease = Some(lease.clone());
             let asked = self.timer.now();
-            let wait = match within(self.settings.lease, self.log.hold(&lease)).await {
+            let wait = match within(self.patience(), self.log.hold(&self.lease)).await {
                 Ok(Hold::Alive(census)) => {
                     complaint.succeeded(self.timer.now());
-                    lease.first = false;
-                    let deadline = asked + self.settings.sending_time();
-                    let held = Held { me: lease.relay.clone(), census: Arc::new(census), deadline };
-                    self.news.send_replace(Some(held));
+                    self.lease.first = false;
+                    let (me, deadline) = (self.lease.relay.clone(), asked + self.settings.sending_time());
+                    self.news.send_replace(Some(Held { me, census: Arc::new(census), deadline }));
                     self.settings.lease / 3
                 }
                 Ok(Hold::Lost) => {
-                    tracing::warn!(relay = %lease.relay, "the lease is lost; starting again under a new id");
-                    lease = self.new_lease();
+                    tracing::warn!(relay = %self.lease.relay, "the lease is lost; starting again under a new id");
+                    self.lease.relay = new_id(&self.lease.host);
+                    self.lease.first = true;
                     Duration::ZERO
                 }
                 Err(error) => {
@@ -62,7 +58,6 @@ impl Holder {
                     (self.settings.lease / 15).min(Duration::from_secs(1))
                 }
             };
-            self.lease = Some(lease);
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = self.wanted.notified(), if !wait.is_zero() => {}
@@ -70,15 +65,18 @@ impl Holder {
         }
     }
 
-    fn new_lease(&self) -> Lease {
-        let relay = RelayId(format!("{}-{}-{:08x}", self.host, std::process::id(), fastrand::u32(..)));
-        Lease {
-            relay,
-            host: self.host.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            subscriptions: self.subscriptions.clone(),
-            time: self.settings.lease,
-            first: true,
-        }
+    /// How long a renewal may take, so that another can still save the lease.
+    fn patience(&self) -> Duration {
+        (self.settings.lease / 3).max(Duration::from_secs(1))
     }
+}
+
+/// The first lease of a relay.
+pub(super) fn new_lease(host: String, subscriptions: Vec<String>, time: Duration) -> Lease {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Lease { relay: new_id(&host), host, version, subscriptions, time, first: true }
+}
+
+fn new_id(host: &str) -> RelayId {
+    RelayId(format!("{host}-{}-{:08x}", std::process::id(), fastrand::u32(..)))
 }

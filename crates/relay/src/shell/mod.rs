@@ -22,7 +22,7 @@ use tokio::{
 pub use self::hot::Hot;
 use self::{
     guard::{keep_running, within},
-    holder::{Held, Holder},
+    holder::{Held, Holder, new_lease},
     pump::{Pump, Surroundings},
     timer::Timer,
     upkeep::{Gauge, Pruner},
@@ -141,15 +141,13 @@ impl RelayBuilder {
         let Wiring { timer, news, renew, metrics } = wiring;
         let names = self.subscriptions.iter().map(|(subscription, _)| subscription.name.clone());
         let holder = Holder {
+            lease: new_lease(self.host, names.collect(), self.settings.lease),
             log: Arc::clone(&self.log),
             settings: self.settings.clone(),
             timer,
-            host: self.host,
-            subscriptions: names.collect(),
             prefix: self.prefix.clone(),
             news,
             wanted: renew,
-            lease: None,
         };
         let prefix = self.prefix;
         relay.start_loop("hold", &prefix, holder, |holder| holder.run().boxed());

@@ -70,7 +70,7 @@ fn what_is_parked_and_what_is_new_share_the_memory() {
     let most = Limit { entries: 400, bytes: 10_000_000 };
     let mut bench = Bench::with(8, |_, settings| tight(settings, most));
     publish(&mut bench, 1_000);
-    bench.run_for(Duration::from_secs(5), |_| Delivery::Failed(Fault::transient("not now")));
+    bench.run_for(Duration::from_millis(50), |_| Delivery::Failed(Fault::transient("not now")));
     bench.pass(Duration::from_secs(300));
     assert_eq!(bench.parked().len(), 1_000);
     publish(&mut bench, 1_000);

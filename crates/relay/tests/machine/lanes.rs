@@ -66,6 +66,19 @@ fn lanes_of_a_relay_that_is_gone_are_taken_when_its_lease_has_ended() {
 }
 
 #[test]
+fn a_census_that_comes_after_its_deadline_takes_nothing() {
+    let mut bench = Bench::new(1);
+    let census = bench.hold_as("me");
+    let deadline = bench.now + bench.settings.sending_time();
+
+    bench.now = deadline;
+    bench.machine.census(bench.now, &bench.me.clone(), &census, deadline);
+    bench.drain();
+
+    assert!(bench.appends.is_empty());
+}
+
+#[test]
 fn a_share_is_the_number_of_lanes_by_the_number_of_relays_rounded_up() {
     for (lanes, relays, share) in [(8, 1, 8), (8, 2, 4), (8, 3, 3), (64, 5, 13), (2, 5, 1)] {
         let mut bench = Bench::new(lanes);

@@ -118,7 +118,7 @@ fn it_never_spins_and_never_sleeps_while_there_is_work() {
 // pitfalls L9, L11, S5, S22
 #[test]
 fn after_any_trouble_everything_is_delivered_or_dead() {
-    for seed in 0..200 {
+    for seed in 0..100 {
         let mut rng = Rng::with_seed(seed);
         let mut bench = small(&mut rng);
         for _ in 0..150 {
@@ -127,7 +127,7 @@ fn after_any_trouble_everything_is_delivered_or_dead() {
         }
         bench.store.act(bench.db_now(), &OperatorAct::Resume(NAME.to_owned()), "ada").unwrap();
 
-        bench.run_for(Duration::from_secs(300), well);
+        bench.run_for(Duration::from_secs(120), well);
 
         let status = &bench.store.status(bench.db_now()).subscriptions[0];
         assert_eq!((status.pending, status.failed, status.delayed), (0, 0, 0), "seed {seed}");

@@ -138,6 +138,23 @@ fn throttling_waits_as_told_and_counts_no_attempt() {
     assert_eq!(bench.send().entries[0].attempts, 0);
 }
 
+// pitfalls S11, B10: such as one that has too little time left, and says nothing more
+#[test]
+fn a_sink_that_sends_nothing_and_names_no_fault_is_not_asked_again_at_once() {
+    let mut bench = Bench::new(1);
+    let event = bench.publish("a");
+    let mut tries = 0;
+
+    bench.run_for(Duration::from_secs(10), |_| {
+        tries += 1;
+        Delivery::NotSent
+    });
+    assert!((50..=200).contains(&tries), "{tries} tries in ten seconds");
+    bench.run_for(Duration::from_secs(1), well);
+
+    assert_eq!((bench.received.as_slice(), bench.failures_of(event)), ([event].as_slice(), 0));
+}
+
 // pitfall U8
 #[test]
 fn a_batch_that_is_throttled_entry_by_entry_is_told_of_once() {

@@ -133,6 +133,32 @@ fn lanes_without_traffic_note_about_once_a_minute_how_far_they_have_read() {
     assert!(bench.last_line(Lane(3)).cursor.after.0 >= 50, "so that pruning and a take-over get on");
 }
 
+// pitfalls B15, S4
+#[test]
+fn where_few_may_send_at_once_every_lane_has_its_turn() {
+    let mut bench = Bench::with(8, |_, settings| {
+        settings.concurrency = 2;
+        settings.batch = 1;
+    });
+    let keys: Vec<String> = (0..8).map(|lane| key_in(Lane(lane), 8)).collect();
+    for key in keys.iter().cycle().take(80) {
+        bench.publish(key);
+    }
+    bench.take_lanes();
+    let mut turns = [0; 8];
+
+    for _ in 0..40 {
+        bench.settle();
+        bench.read_on();
+        assert!(bench.sends.len() <= 2);
+        let batch = bench.sends.pop_front().unwrap();
+        turns[usize::from(batch.lane.0)] += 1;
+        bench.answer_send(batch, well);
+    }
+
+    assert!(turns.iter().all(|turns| (4..=6).contains(turns)), "{turns:?}");
+}
+
 #[test]
 fn settlements_of_many_lanes_are_gathered() {
     let mut bench = Bench::new(16);

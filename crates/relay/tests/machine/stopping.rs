@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_core::{ActKind, Delivery, Fault, Lane};
 
-use crate::bench::{Bench, key_in, parked, well};
+use crate::bench::{Bench, key_in, parked, refuse, well};
 
 #[test]
 fn a_relay_that_holds_nothing_is_stopped_at_once() {
@@ -69,6 +69,24 @@ fn stopping_before_anything_was_delivered_leaves_the_log_as_it_was() {
 
     let line = bench.last_line(Lane(0));
     assert_eq!((line.kind, line.cursor, bench.parked()), (ActKind::GivenBack, cursor, vec![]));
+}
+
+// pitfalls L29, O15
+#[test]
+fn stopping_while_retries_are_on_the_wire_leaves_those_that_were_not_sent_as_they_were() {
+    let mut bench = Bench::new(1);
+    let [head, follower] = ["a", "a"].map(|key| bench.publish(key));
+    bench.run_for(Duration::from_millis(50), refuse(head, Fault::transient("not now")));
+    bench.pass(Duration::from_secs(1));
+    let batch = bench.send();
+
+    bench.machine.stop();
+    bench.answer_first(batch);
+    bench.settle();
+
+    let line = bench.last_line(Lane(0));
+    assert_eq!((line.kind, line.delivered), (ActKind::GivenBack, 1));
+    assert_eq!((bench.received.as_slice(), bench.parked()), ([head].as_slice(), vec![follower]));
 }
 
 #[test]

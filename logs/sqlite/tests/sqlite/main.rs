@@ -4,3 +4,7 @@
 
 mod conformance;
 mod fixture;
+mod opening;
+mod plain_sql;
+mod publishing;
+mod sharing;

@@ -3,7 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use posthaste::{DeadReason, StatusWord};
+use std::collections::HashSet;
+
+use posthaste::{DeadReason, EventId, StatusWord};
 use posthaste_testkit::history::{Report, Rule, check};
 
 use super::{
@@ -86,30 +88,42 @@ impl Court<'_> {
         if placed != in_table {
             breaches.push(format!("{placed} orders were placed, and the shop's table has {in_table}"));
         }
+        let rolled_back = &self.facts.books.rolled_back;
+        let receipts = self.facts.subscribers.iter().flat_map(|one| &one.seen.receipts);
+        let seen = receipts.filter(|receipt| rolled_back.contains(&receipt.id)).count();
         let detail = format!(
-            "{} in rolled back transactions, none seen; the shop's own table agrees: {}",
-            counted(self.facts.books.rolled_back.len() as u64, "event"),
-            counted(in_table, "order"),
+            "{} in rolled back transactions, {seen} seen; {in_table} of {} in the shop's own table",
+            counted(rolled_back.len() as u64, "event"),
+            counted(placed, "order"),
         );
         Promise { title: "nothing from a rollback", detail, breaches }
     }
 
     fn judge_order(&self) -> Promise {
         let breaches = self.breaches(|rule| ORDER_RULES.contains(&rule));
-        let placed = counted(self.facts.books.placed, "order");
-        let detail = format!("{placed}, each placed, paid, shipped, for each subscription");
+        let keyed = self.facts.books.sold.iter().filter(|sold| sold.event.key.is_some()).count();
+        let detail = format!(
+            "{} of {}, placed, paid, shipped; {} out of order",
+            counted(keyed as u64, "event"),
+            counted(self.facts.books.placed, "order"),
+            breaches.len()
+        );
         Promise { title: "order kept in every key", detail, breaches }
     }
 
     fn judge_retries(&self) -> Promise {
         let mut breaches = self.breaches(|rule| ATTEMPT_RULES.contains(&rule));
         let email = self.subscriber(EMAIL, &mut breaches);
-        let failures: u64 =
-            email.iter().flat_map(|email| email.seen.failures.values()).map(|n| u64::from(*n)).sum();
-        let most = email.map_or(0, most_attempts);
+        let failed: Vec<_> = email.iter().flat_map(|email| &email.seen.failures).collect();
+        let failures = failed.iter().map(|(_, count)| u64::from(**count)).sum();
+        let arrived: HashSet<EventId> =
+            email.iter().flat_map(|email| &email.seen.receipts).map(|receipt| receipt.id).collect();
+        let came = failed.iter().filter(|(id, _)| arrived.contains(*id)).count();
         let detail = format!(
-            "{EMAIL} failed {}; everything arrived, at the latest on attempt {most}",
-            times(failures)
+            "{EMAIL} failed {} with {}; {came} arrived then, at the latest on attempt {}",
+            times(failures),
+            counted(failed.len() as u64, "event"),
+            email.map_or(0, most_attempts)
         );
         Promise { title: "failures are tried again", detail, breaches }
     }

@@ -102,7 +102,7 @@ fn a_good_history_keeps_every_promise() {
 
     assert_eq!(end(&promises), End::Fine, "{text}");
     assert!(text.contains("All 8 promises kept") && !text.contains('✗'), "{text}");
-    assert!(text.contains("email failed 2 times; everything arrived, at"), "{text}");
+    assert!(text.contains("email failed 2 times with 1 event; 1 arrived"), "{text}");
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
