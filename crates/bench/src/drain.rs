@@ -49,7 +49,7 @@ pub(crate) async fn measure(plan: &Plan, tell: &mut impl FnMut(&str)) -> Result<
 }
 
 /// A new subscription reads everything there is. Answers in seconds.
-pub(crate) async fn drain(shop: &Shop, round: usize, events: u64) -> Result<f64> {
+async fn drain(shop: &Shop, round: usize, events: u64) -> Result<f64> {
     let sink = NullSink::new(events);
     let began = Instant::now();
     let relay = shop

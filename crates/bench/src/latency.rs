@@ -39,20 +39,15 @@ pub(crate) async fn measure(plan: &Plan, way: Way) -> Result<Latency> {
         .start()
         .await?;
     let committed = Arc::new(Mutex::new(HashMap::new()));
-    let publisher = tokio::task::JoinSet::from_iter([publish(
-        shop.outbox.clone(),
-        shop.pool.clone(),
-        Arc::clone(&committed),
-        plan.rate,
-        events,
-        way,
-    )]);
+    let publisher =
+        Publisher { outbox: shop.outbox.clone(), pool: shop.pool.clone(), committed: Arc::clone(&committed) };
+    let publishing = tokio::task::JoinSet::from_iter([publisher.run(plan.rate, events, way)]);
     let mut times = HashMap::new();
     while (times.len() as u64) < events {
         let Some((id, at)) = hears.recv().await else { break };
         times.entry(id).or_insert(at);
     }
-    for published in publisher.join_all().await {
+    for published in publishing.join_all().await {
         published?;
     }
     relay.stop().await;
@@ -60,32 +55,37 @@ pub(crate) async fn measure(plan: &Plan, way: Way) -> Result<Latency> {
     summarise(plan.rate, &committed, &times)
 }
 
-/// Publishes at the given rate, whether or not the last one has come back.
-async fn publish(
+/// When each commit returned.
+type Commits = Arc<Mutex<HashMap<EventId, Instant>>>;
+
+struct Publisher {
     outbox: posthaste::Outbox,
     pool: sqlite::SqlitePool,
-    committed: Arc<Mutex<HashMap<EventId, Instant>>>,
-    rate: u32,
-    events: u64,
-    way: Way,
-) -> Result<()> {
-    let mut ticks = tokio::time::interval(Duration::from_secs(1) / rate);
-    for number in 0..events {
-        ticks.tick().await;
-        let event = small_event(number);
-        let event = if way == Way::Hot { event.unkeyed() } else { event };
-        let mut tx = Timed { inner: sqlite::begin(&pool).await?, returned: Arc::clone(&committed), id: None };
-        let staged = outbox.publish(&mut tx, event).await?;
-        tx.id = Some(staged.id());
-        outbox.commit(tx, staged).await?;
+    committed: Commits,
+}
+
+impl Publisher {
+    /// Publishes at the given rate, whether or not the last one has come back.
+    async fn run(self, rate: u32, events: u64, way: Way) -> Result<()> {
+        let mut ticks = tokio::time::interval(Duration::from_secs(1) / rate);
+        for number in 0..events {
+            ticks.tick().await;
+            let event = small_event(number);
+            let event = if way == Way::Hot { event.unkeyed() } else { event };
+            let inner = sqlite::begin(&self.pool).await?;
+            let mut tx = Timed { inner, returned: Arc::clone(&self.committed), id: None };
+            let staged = self.outbox.publish(&mut tx, event).await?;
+            tx.id = Some(staged.id());
+            self.outbox.commit(tx, staged).await?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A transaction that notes when its commit returned: before the dispatch that follows it.
 struct Timed {
     inner: sqlite::SqliteTransaction<'static>,
-    returned: Arc<Mutex<HashMap<EventId, Instant>>>,
+    returned: Commits,
     id: Option<EventId>,
 }
 

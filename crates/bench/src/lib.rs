@@ -54,13 +54,3 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
-#[doc(hidden)]
-pub async fn drain_only(n: u64) {
-    let shop = shop::Shop::open().await.unwrap();
-    shop.fill(n).await.unwrap();
-    for round in 0..6 {
-        let t = std::time::Instant::now();
-        drain::drain(&shop, round, n).await.unwrap();
-        println!("{:.0} ev/s", n as f64 / t.elapsed().as_secs_f64());
-    }
-}

@@ -7,7 +7,6 @@ use tempfile::TempDir;
 pub(crate) struct Shop {
     pub(crate) outbox: Outbox,
     pub(crate) pool: sqlite::SqlitePool,
-    pub(crate) url: String,
     /// Deleted when dropped.
     _folder: TempDir,
 }
@@ -24,7 +23,7 @@ impl Shop {
         .execute(&pool)
         .await
         .map_err(unexpected("create the shop's table"))?;
-        Ok(Self { outbox, pool, url, _folder: folder })
+        Ok(Self { outbox, pool, _folder: folder })
     }
 
     /// Publishes so many small events, with 1,000 keys, 10,000 to a transaction.

@@ -3,6 +3,7 @@
 //! Parses the command line, sets up logs and the runtime, and turns what a command answers into an exit code.
 //! Each command is a module of its own, with its options and its help beside it.
 
+mod bench;
 mod database;
 mod demo;
 mod logging;
@@ -51,6 +52,8 @@ enum Command {
     Relay(relay::Options),
     /// Tell how a log and its subscriptions stand
     Status(status::Options),
+    /// Measure throughput, latency and memory on this machine
+    Bench(bench::Options),
 }
 
 /// How a command ended that did not fail.
@@ -64,12 +67,15 @@ enum End {
 
 fn main() -> ExitCode {
     let program = Program::parse();
-    let default_level = match program.command {
-        Command::Relay(_) => "info",
+    match program.command {
+        Command::Relay(_) => logging::start(&program.logging, "info"),
         // What these have to say, they print.
-        Command::Demo(_) | Command::Migrate(_) | Command::Status(_) => "off",
-    };
-    logging::start(&program.logging, default_level);
+        Command::Demo(_) | Command::Migrate(_) | Command::Status(_) => {
+            logging::start(&program.logging, "off")
+        }
+        // It listens itself, to count statements.
+        Command::Bench(_) => {}
+    }
     match run_to_the_end(program.command) {
         Ok(End::Fine) => ExitCode::SUCCESS,
         Ok(End::Bad) => ExitCode::FAILURE,
@@ -97,6 +103,7 @@ async fn run(command: Command) -> anyhow::Result<End> {
         Command::Migrate(options) => migrate::run(options).await,
         Command::Relay(options) => relay::run(options).await,
         Command::Status(options) => status::run(options).await,
+        Command::Bench(options) => bench::run(options).await,
     }
 }
 

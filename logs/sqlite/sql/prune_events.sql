@@ -1,5 +1,6 @@
 -- ?1 older than, ?2 how many at most, ?3 number of lanes.
--- Only what every subscription has passed in its lane and nobody has parked; without subscriptions, nothing.
+-- Only what every subscription has passed in its lane and nobody has parked; without subscriptions, nothing. (The plus: see
+-- status_subscriptions.sql.)
 with recursive
 lanes(lane) as (
   values (0)
@@ -38,7 +39,7 @@ where position in (
   from "{prefix}" o
   where o.position < (select max(low) from search)
     and o.position <= (select max(cursor) from passed)
-    and o.position <= (select passed.cursor from passed where passed.lane = o.lane)
+    and o.position <= (select passed.cursor from passed where passed.lane = +o.lane)
     and o.created_at < ?1
     and not exists (
       select 1

@@ -57,12 +57,12 @@ impl SqliteLog {
         let statements = Statements::of(prefix.as_str())?;
         let first = Slot::new(source.first());
         let mut connection = first.take().await?;
-        let layout = if options.migrate {
-            migrate(&mut connection, &prefix, options.lanes.unwrap_or(DEFAULT_LANES)).await?
-        } else {
-            let found = Layout::find(&mut connection, &statements).await?;
-            found.ok_or_else(|| nothing_there(&prefix))?
-        };
+        // Looked at first without a lock: most of the time there is nothing to migrate.
+        let mut layout = Layout::find(&mut connection, &statements).await?;
+        if options.migrate && layout.is_none_or(Layout::is_old) {
+            layout = Some(migrate(&mut connection, &prefix, options.lanes.unwrap_or(DEFAULT_LANES)).await?);
+        }
+        let layout = layout.ok_or_else(|| nothing_there(&prefix))?;
         let layout = layout.check(options.lanes)?;
         drop(connection);
         let inner = Inner {
@@ -72,7 +72,7 @@ impl SqliteLog {
             read: Slot::new(source.own()),
             append: Slot::new(source.own()),
             hold: Slot::new(source.own()),
-            admin: Slot::new(source.own()),
+            admin: Slot::new(source.operators()),
             pool: lazy_pool(&source),
             source,
             options,

@@ -57,6 +57,11 @@ impl Layout {
         Ok(Some(Self { version, lanes }))
     }
 
+    /// Whether a migration is missing.
+    pub(crate) fn is_old(self) -> bool {
+        self.version < KNOWN_VERSION
+    }
+
     /// Says what has to happen before these tables can be used with these options.
     pub(crate) fn check(self, lanes: Option<u8>) -> Result<Self> {
         if self.version > KNOWN_VERSION {
@@ -65,7 +70,7 @@ impl Layout {
                 self.version
             )));
         }
-        if self.version < KNOWN_VERSION {
+        if self.is_old() {
             return Err(schema(format!(
                 "the tables have schema version {}, and this program needs {KNOWN_VERSION}; run `posthaste migrate`",
                 self.version

@@ -158,6 +158,11 @@ impl Source {
         self.as_own(self.base.clone().create_if_missing(false))
     }
 
+    /// For what operators do: they were told that it is done, so it is on the disk.
+    pub(crate) fn operators(&self) -> SqliteConnectOptions {
+        self.own().synchronous(SqliteSynchronous::Full)
+    }
+
     fn as_own(&self, options: SqliteConnectOptions) -> SqliteConnectOptions {
         let options = options
             .synchronous(SqliteSynchronous::Normal)

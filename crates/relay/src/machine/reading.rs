@@ -75,7 +75,7 @@ impl Machine {
             let Some(held) = self.lanes.get_mut(&lane) else { continue };
             let mut entries = by_lane.remove(&lane).unwrap_or_default();
             let before = entries.len();
-            entries.retain(|entry| entry.defect.is_some() || self.subscription.filter.matches(&entry.event));
+            entries.retain(|entry| self.subscription.filter.matches(&entry.event));
             skipped += before - entries.len();
             found |=
                 before > entries.len() || entries.iter().any(|entry| !held.hot.contains(&entry.position));

@@ -13,6 +13,12 @@ use crate::{
 /// How often the state of the log is measured.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(15);
 
+/// When it is measured first: a relay that has just started has better to do.
+const FIRST_MEASURE: Duration = Duration::from_secs(3);
+
+/// Counting a large backlog takes a while. The wait is at least so many times as long, so that it never costs much.
+const MEASURE_SHARE: u32 = 50;
+
 /// Removes what is no longer needed.
 pub(super) struct Pruner {
     pub(super) log: Arc<dyn Log>,
@@ -62,7 +68,10 @@ impl Gauge {
     /// Sets the gauges that only the log can tell. A relay that does not move shows here: the age is the log's.
     pub(super) async fn run(&mut self) {
         let mut complaint = Complaint::new("measure", &self.prefix);
+        let mut wait = FIRST_MEASURE;
         loop {
+            tokio::time::sleep(wait).await;
+            let began = self.timer.now();
             match self.admin.status().await {
                 Ok(status) => {
                     complaint.succeeded(self.timer.now());
@@ -70,7 +79,7 @@ impl Gauge {
                 }
                 Err(error) => complaint.failed(self.timer.now(), &error),
             }
-            tokio::time::sleep(MEASURE_INTERVAL).await;
+            wait = MEASURE_INTERVAL.max(self.timer.now().since(began) * MEASURE_SHARE);
         }
     }
 

@@ -1,0 +1,163 @@
+//! A log that fails, panics or never answers costs time, and nothing else.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use posthaste_relay::Stopped;
+use posthaste_testkit::{
+    FailingLog, FlakySink,
+    failing_log::{Chance, Operation},
+};
+use tracing::Level;
+
+use crate::{
+    ears::{Lines, Meters},
+    stage::{Stage, ids, pass, received, sorted, wait_until},
+    traps::{Trap, TrapLog},
+};
+
+// pitfalls L30, S35, U8, B10
+#[tokio::test(start_paused = true)]
+async fn a_log_that_is_down_for_ten_minutes_is_waited_for_without_a_flood() {
+    let (lines, meters) = (Lines::default(), Meters::default());
+    let _hear = tracing::subscriber::set_default(lines.clone());
+    let _measure = metrics::set_default_local_recorder(&meters);
+    let stage = Stage::new(4);
+    let (sink, log) = (stage.sink(), Arc::new(FailingLog::new(stage.log.clone())));
+    let first = stage.publish_many(50, 5).await;
+    let relay = stage.relay_over(Arc::clone(&log) as _, Arc::new(sink.clone())).start().await.unwrap();
+    received(&sink, 50).await;
+
+    log.go_down();
+    let second = stage.publish_many(50, 5).await;
+    pass(Duration::from_secs(600)).await;
+    let failures =
+        [Operation::Read, Operation::Append, Operation::Hold].map(|operation| log.failures(operation));
+    let said = lines.count(Level::ERROR, "the log does not answer");
+    log.come_up();
+    received(&sink, 100).await;
+    stage.settled().await;
+
+    assert!(failures.iter().sum::<u64>() < 2_500, "{failures:?} reads, appends and renewals in ten minutes");
+    assert!((1..=200).contains(&said), "{said} lines in ten minutes");
+    assert!(meters.value("outbox_loop_errors_total") >= failures.iter().sum(), "each is counted");
+    assert!(lines.count(Level::INFO, "the log answers again") > 0);
+    assert_eq!(sorted(ids(&sink)), [first, second].concat());
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
+}
+
+// pitfalls L28, D17, D25, D20
+#[tokio::test(start_paused = true)]
+async fn answers_that_are_lost_by_chance_lose_nothing_and_break_no_order() {
+    for seed in 0..10 {
+        let stage = Stage::new(4);
+        let (sink, log) = (stage.sink(), Arc::new(FailingLog::new(stage.log.clone())));
+        let relay = stage.relay_over(Arc::clone(&log) as _, Arc::new(sink.clone())).start().await.unwrap();
+        log.fail_by_chance(seed, Chance { before: 150, after: 150 });
+
+        let mut events = Vec::new();
+        for _ in 0..20 {
+            events.extend(stage.publish_many(10, 5).await);
+            pass(Duration::from_millis(300)).await;
+        }
+        log.fail_by_chance(seed, Chance::default());
+        stage.settled().await;
+
+        assert_eq!(sorted(ids(&sink)), events, "seed {seed}");
+        assert_first_deliveries_in_order(&sink);
+        assert_eq!(relay.stop().await, Stopped::Cleanly);
+    }
+}
+
+/// Repeats may come late; the first delivery of each event comes after those of its key before it.
+fn assert_first_deliveries_in_order(sink: &FlakySink) {
+    let mut last = BTreeMap::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for receipt in sink.received() {
+        if seen.insert(receipt.id) {
+            let before = last.insert(receipt.key.clone(), receipt.position);
+            assert!(before.is_none_or(|before| before < receipt.position), "{receipt:?} after {before:?}");
+        }
+    }
+}
+
+/// Everything arrives although the next call of the operation falls into the trap.
+async fn survives(operation: Operation, trap: Trap) {
+    let stage = Stage::new(4);
+    let (sink, log) = (stage.sink(), Arc::new(TrapLog::new(&stage.log)));
+    let relay = stage.relay_over(Arc::clone(&log) as _, Arc::new(sink.clone())).start().await.unwrap();
+    stage.publish("a").await;
+    received(&sink, 1).await;
+    stage.settled().await;
+
+    log.set(operation, trap);
+    stage.publish_many(20, 5).await;
+    wait_until("somebody falls into the trap", || log.are_sprung()).await;
+    stage.publish_many(20, 5).await;
+    stage.settled().await;
+
+    let mut arrived = ids(&sink);
+    arrived = sorted(arrived);
+    assert_eq!(arrived.len(), 41, "{operation:?}, {trap:?}");
+    assert_first_deliveries_in_order(&sink);
+    assert_eq!(relay.stop().await, Stopped::Cleanly, "{operation:?}, {trap:?}");
+}
+
+// pitfalls S18, L25
+#[tokio::test(start_paused = true)]
+async fn a_pump_whose_log_panics_is_started_anew() {
+    survives(Operation::Read, Trap::Panic).await;
+    survives(Operation::Append, Trap::Panic).await;
+}
+
+// pitfalls S18, D3
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_panics_is_tried_again_under_the_same_id() {
+    survives(Operation::Hold, Trap::Panic).await;
+}
+
+// pitfalls S10, S13, S27: such as a connection that a firewall has forgotten
+#[tokio::test(start_paused = true)]
+async fn a_log_that_never_answers_is_asked_again() {
+    survives(Operation::Read, Trap::Hang).await;
+    survives(Operation::Append, Trap::Hang).await;
+    survives(Operation::Hold, Trap::Hang).await;
+}
+
+// pitfalls S18, C3
+#[tokio::test(start_paused = true)]
+async fn pruning_that_panics_goes_on() {
+    let mut stage = Stage::new(4);
+    stage.settings.retention.events = Duration::from_secs(1);
+    let (sink, log) = (stage.sink(), Arc::new(TrapLog::new(&stage.log)));
+    log.set(Operation::Prune, Trap::Panic);
+    let relay = stage.relay_over(Arc::clone(&log) as _, Arc::new(sink.clone())).start().await.unwrap();
+
+    stage.publish_many(10, 5).await;
+    wait_until("events are pruned", || {
+        stage.log.with_store(|store| store.status(stage.clock.now()).events) == 0
+    })
+    .await;
+
+    assert!(log.are_sprung());
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
+}
+
+// pitfalls D1, S5, S6
+#[tokio::test(start_paused = true)]
+async fn a_relay_whose_lease_was_lost_starts_again_under_a_new_id() {
+    let stage = Stage::new(4);
+    let sink = stage.sink();
+    let relay = stage.relay(&sink).start().await.unwrap();
+    stage.publish("a").await;
+    received(&sink, 1).await;
+    let before = relay.id().unwrap();
+
+    stage.log.with_store(|store| store.leave(&before));
+    wait_until("it has another id", || relay.id().unwrap() != before).await;
+    stage.publish("a").await;
+    received(&sink, 2).await;
+
+    stage.settled().await;
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
+    assert!(stage.is_given_back());
+}
