@@ -45,12 +45,18 @@ async fn main() -> Result<()> {
             Ok(())
         })
         .await?;
-    let mut delivered = vec![sees.recv().await.context("closed")?, sees.recv().await.context("closed")?];
+    let mut delivered = [sees.recv().await.context("closed")?, sees.recv().await.context("closed")?];
     delivered.sort();
     println!("delivered: {}", delivered.join(", "));
 
     let letter = wait_for_dead_letter(&outbox).await?;
-    println!("dead: {} after {} attempt, {}: {}", letter.key.unwrap_or_default(), letter.attempts, letter.reason, letter.error);
+    println!(
+        "dead: {} after {} attempt, {}: {}",
+        letter.key.unwrap_or_default(),
+        letter.attempts,
+        letter.reason,
+        letter.error
+    );
 
     mended.store(true, Ordering::Release);
     let replay = OperatorAct::Replay(Selection::Ids(vec![letter.dead_id]));

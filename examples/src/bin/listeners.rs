@@ -47,7 +47,12 @@ async fn main() -> Result<()> {
     // A transaction that fails publishes nothing.
     let failed: Result<()> = outbox
         .transaction(&pool, async |tx| {
-            tx.publish(Event::of(UserEvent::Created).aggregate(Aggregate::User, 1).json(&User { name: "Nobody".into() })?).await?;
+            tx.publish(
+                Event::of(UserEvent::Created)
+                    .aggregate(Aggregate::User, 1)
+                    .json(&User { name: "Nobody".into() })?,
+            )
+            .await?;
             anyhow::bail!("the user exists already")
         })
         .await;
@@ -58,7 +63,8 @@ async fn main() -> Result<()> {
     outbox
         .transaction(&pool, async |tx| -> Result<()> {
             tx.publish(Event::of(UserEvent::Created).aggregate(Aggregate::User, 42).json(&ada)?).await?;
-            tx.publish(Event::of(UserEvent::Renamed).aggregate(Aggregate::User, 42).json(&"Ada Lovelace")?).await?;
+            tx.publish(Event::of(UserEvent::Renamed).aggregate(Aggregate::User, 42).json(&"Ada Lovelace")?)
+                .await?;
             Ok(())
         })
         .await?;

@@ -31,7 +31,8 @@ async fn main() -> Result<()> {
     // Nobody rings the relay: its own polling finds the event.
     println!("{}", sees.recv().await.unwrap_or_default());
 
-    let unknown = sqlx::query("insert into outbox (topic, event_type, colour) values ('users', 'user.created', 'red')");
+    let unknown =
+        sqlx::query("insert into outbox (topic, event_type, colour) values ('users', 'user.created', 'red')");
     println!("a mistake is the database's own error: {}", unknown.execute(&pool).await.is_err());
 
     relay.stop().await;
