@@ -120,6 +120,9 @@ fn write_latency(f: &mut fmt::Formatter<'_>, name: &str, latency: &Latency) -> f
     )?;
     let mut before = 0;
     for (limit, count) in histogram {
+        if before == *events {
+            break;
+        }
         let share = 100.0 * (*count - before) as f64 / (*events).max(1) as f64;
         writeln!(f, "          {limit:>8} µs {share:>5.1} % {}", "▪".repeat((share / 2.0).round() as usize))?;
         before = *count;

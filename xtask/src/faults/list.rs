@@ -1,5 +1,5 @@
 //! The faults of the engine. To add one, copy a block: a name, what it breaks, where, what is replaced by what, and
-//! who catches it. Those of databases stand in `list_sql.rs`.
+//! who catches it. Those of logs stand in files of their own.
 //!
 //! `find` must stand in the file exactly once; take a whole expression, so that the fault stays readable. A test of
 //! this program tells when the code has changed and a fault no longer fits.

@@ -1,4 +1,4 @@
-//! The faults of logs: of the in-memory one, which the simulation drives, and of the databases' SQL.
+//! The faults of the log in memory, which the simulation drives.
 
 use super::{
     Fault,
@@ -14,7 +14,7 @@ const PRUNE: &str = "crates/core/src/memory/prune.rs";
 const RESET: &str = "crates/core/src/memory/reset.rs";
 const READ: &str = "crates/core/src/memory/read.rs";
 
-/// All faults of logs.
+/// All faults of the log in memory.
 pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "line-number-not-checked",
