@@ -100,11 +100,10 @@ impl Shop {
     /// Delivers all there is; answers with what arrived, in order.
     async fn deliver(&mut self) -> Vec<Arc<Event>> {
         let (heard, mut hears) = mpsc::channel(1_000);
-        let relay =
-            self.outbox.relay().listen_as(Subscription::new(SUBSCRIPTION)).listen_all(move |event| {
-                let heard = heard.clone();
-                async move { Ok(heard.send(event.event()).await?) }
-            });
+        let relay = self.outbox.relay().listen_as(Subscription::new(SUBSCRIPTION)).listen_all(move |event| {
+            let heard = heard.clone();
+            async move { Ok(heard.send(event.event()).await?) }
+        });
         let relay = relay.start().await.unwrap();
         let waiting = async {
             let busy = |status: SubscriptionStatus| status.pending + status.failed > 0;

@@ -132,8 +132,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "reset-keeps-what-is-parked",
         breaks: "after a reset parked events go twice, or before earlier ones of their key",
         file: RESET,
-        find: "            row.parked.remove_behind(after);\n",
-        replace: "",
+        find: "                row.parked.remove(position);",
+        replace: "                _ = position;",
         caught_by: &[tests("posthaste-testkit")],
     },
 ];

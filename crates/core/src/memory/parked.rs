@@ -105,12 +105,4 @@ impl ParkedTable {
         }
         Some(row)
     }
-
-    /// Removes everything that a cursor has not passed.
-    pub(super) fn remove_behind(&mut self, after: Position) {
-        let ahead: Vec<Position> = self.positions().filter(|position| *position > after).collect();
-        for position in ahead {
-            self.remove(position);
-        }
-    }
 }

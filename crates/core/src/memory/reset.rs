@@ -13,14 +13,19 @@ impl MemoryStore {
             ResetTo::Now => self.log.last(),
             ResetTo::Position(next) => Position(next.0.saturating_sub(1).max(0)),
         };
-        // The log will yield these again; left here they would go twice, or stop their key.
+        // The log will yield these again; left here they would go twice, or stop their key. What was pruned from it stays.
+        let yields = |position: Position| position > after && self.log.get(position).is_some();
         let again: Vec<i64> =
-            self.dead.unresolved(name).filter(|(_, row)| row.position > after).map(|(id, _)| id).collect();
+            self.dead.unresolved(name).filter(|(_, row)| yields(row.position)).map(|(id, _)| id).collect();
+        let unpark: Vec<Position> =
+            self.parked_positions(name).filter(|position| yields(*position)).collect();
         for dead_id in again {
             self.dead.resolve(dead_id, operator.resolved("reset"), None);
         }
         if let Some(row) = self.subscriptions.get_mut(name) {
-            row.parked.remove_behind(after);
+            for position in unpark {
+                row.parked.remove(position);
+            }
             for chain in &mut row.chains {
                 chain.reset(Cursor::at(after), operator.now);
             }

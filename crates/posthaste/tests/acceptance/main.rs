@@ -7,5 +7,6 @@
 mod acceptance;
 mod counters;
 mod fixture;
+mod pitfalls;
 mod publishing;
 mod transactions;

@@ -68,7 +68,11 @@ fn a_sink_that_never_answers_fills_the_memory_to_its_bounds_and_not_beyond() {
 #[test]
 fn what_is_parked_and_what_is_new_share_the_memory() {
     let most = Limit { entries: 400, bytes: 10_000_000 };
-    let mut bench = Bench::with(8, |_, settings| tight(settings, most));
+    let mut bench = Bench::with(8, |_, settings| {
+        tight(settings, most);
+        // One read could bring a full page of each.
+        settings.page = most;
+    });
     publish(&mut bench, 1_000);
     bench.run_for(Duration::from_millis(50), |_| Delivery::Failed(Fault::transient("not now")));
     bench.pass(Duration::from_secs(300));

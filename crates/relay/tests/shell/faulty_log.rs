@@ -7,12 +7,13 @@ use posthaste_testkit::{
     FailingLog, FlakySink,
     failing_log::{Chance, Operation},
 };
+use tokio::sync::watch;
 use tracing::Level;
 
 use crate::{
     ears::{Lines, Meters},
     stage::{Stage, ids, pass, received, sorted, wait_until},
-    traps::{Trap, TrapLog},
+    traps::{GatedSink, Trap, TrapLog},
 };
 
 // pitfalls L30, S35, U8, B10
@@ -82,6 +83,7 @@ fn assert_first_deliveries_in_order(sink: &FlakySink) {
 
 /// Everything arrives although the next call of the operation falls into the trap.
 async fn survives(operation: Operation, trap: Trap) {
+    let told = format!("{operation:?}, {trap:?}");
     let stage = Stage::new(4);
     let (sink, log) = (stage.sink(), Arc::new(TrapLog::new(&stage.log)));
     let relay = stage.relay_over(Arc::clone(&log) as _, Arc::new(sink.clone())).start().await.unwrap();
@@ -92,21 +94,46 @@ async fn survives(operation: Operation, trap: Trap) {
     log.set(operation, trap);
     stage.publish_many(20, 5).await;
     wait_until("somebody falls into the trap", || log.are_sprung()).await;
+    // Long enough for a lease that nobody renews to end.
+    pass(stage.settings.lease * 4).await;
     stage.publish_many(20, 5).await;
     stage.settled().await;
 
-    let mut arrived = ids(&sink);
-    arrived = sorted(arrived);
-    assert_eq!(arrived.len(), 41, "{operation:?}, {trap:?}");
+    assert_eq!(sorted(ids(&sink)).len(), 41, "{told}");
     assert_first_deliveries_in_order(&sink);
-    assert_eq!(relay.stop().await, Stopped::Cleanly, "{operation:?}, {trap:?}");
+    assert_eq!(relay.stop().await, Stopped::Cleanly, "{told}");
 }
 
 // pitfalls S18, L25
 #[tokio::test(start_paused = true)]
 async fn a_pump_whose_log_panics_is_started_anew() {
-    survives(Operation::Read, Trap::Panic).await;
-    survives(Operation::Append, Trap::Panic).await;
+    for operation in [Operation::Read, Operation::Append] {
+        survives(operation, Trap::Panic).await;
+    }
+}
+
+// pitfall S18: the panic must not be overlooked among deliveries that come back at the same moment
+#[tokio::test(start_paused = true)]
+async fn a_panic_is_noticed_also_when_other_tasks_end_with_it() {
+    let stage = Stage::new(4);
+    let (inner, log) = (stage.sink(), Arc::new(TrapLog::new(&stage.log)));
+    let (open, gate) = watch::channel(true);
+    let sink = GatedSink { inner: inner.clone(), gate: gate.clone() };
+    let relay = stage.relay_over(Arc::clone(&log) as _, Arc::new(sink)).start().await.unwrap();
+    wait_until("all lanes are held", || stage.status().lanes_held == 4).await;
+    open.send_replace(false);
+    stage.publish_many(20, 10).await;
+    pass(Duration::from_secs(1)).await;
+
+    log.set(Operation::Read, Trap::PanicBehind(gate));
+    wait_until("somebody falls into the trap", || log.are_sprung()).await;
+    open.send_replace(true);
+    pass(Duration::from_secs(5)).await;
+    stage.publish_many(20, 10).await;
+
+    stage.settled().await;
+    assert_eq!(sorted(ids(&inner)).len(), 40);
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
 }
 
 // pitfalls S18, D3
@@ -118,9 +145,9 @@ async fn a_renewal_that_panics_is_tried_again_under_the_same_id() {
 // pitfalls S10, S13, S27: such as a connection that a firewall has forgotten
 #[tokio::test(start_paused = true)]
 async fn a_log_that_never_answers_is_asked_again() {
-    survives(Operation::Read, Trap::Hang).await;
-    survives(Operation::Append, Trap::Hang).await;
-    survives(Operation::Hold, Trap::Hang).await;
+    for operation in [Operation::Read, Operation::Append, Operation::Hold] {
+        survives(operation, Trap::Hang).await;
+    }
 }
 
 // pitfalls S18, C3

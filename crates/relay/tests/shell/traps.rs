@@ -15,11 +15,14 @@ use posthaste_core::{
     RelayId, Result, Retention, Sink, Subscribed, Subscription, memory::MemoryLog,
 };
 use posthaste_testkit::{FlakySink, failing_log::Operation};
+use tokio::sync::watch;
 
 /// What happens to whoever falls into a trap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Trap {
     Panic,
+    /// When the gate is opened.
+    PanicBehind(watch::Receiver<bool>),
     Hang,
 }
 
@@ -52,6 +55,10 @@ impl TrapLog {
         };
         match trap {
             Some((_, Trap::Panic)) => panic!("{operation:?} panics on purpose"),
+            Some((_, Trap::PanicBehind(mut gate))) => {
+                _ = gate.wait_for(|open| *open).await;
+                panic!("{operation:?} panics on purpose, behind the gate")
+            }
             Some((_, Trap::Hang)) => pending().await,
             None => {}
         }
@@ -112,6 +119,24 @@ impl Sink for HangingSink {
         if batch.iter().any(|entry| entry.event.id == self.on) {
             pending::<()>().await;
         }
+        self.inner.deliver(batch, until).await
+    }
+
+    async fn ping(&self) -> Result<(), Fault> {
+        self.inner.ping().await
+    }
+}
+
+/// A sink that waits before a gate.
+pub(crate) struct GatedSink {
+    pub(crate) inner: FlakySink,
+    pub(crate) gate: watch::Receiver<bool>,
+}
+
+#[async_trait]
+impl Sink for GatedSink {
+    async fn deliver(&self, batch: &[Entry], until: Instant) -> Vec<Delivery> {
+        _ = self.gate.clone().wait_for(|open| *open).await;
         self.inner.deliver(batch, until).await
     }
 

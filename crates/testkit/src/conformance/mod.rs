@@ -6,7 +6,7 @@
 //! ```
 //! use posthaste_core::memory::{MemoryLog, MemoryTransaction};
 //! use posthaste_testkit::{ManualClock, conformance::{Damage, Subject}};
-//! # use posthaste_core::{Admin, Log};
+//! # use posthaste_core::{Admin, Event, Log, Published, Result};
 //!
 //! struct Fresh { clock: ManualClock, log: MemoryLog }
 //!
@@ -268,6 +268,7 @@ macro_rules! log_conformance {
                 a_reset_moves_every_lane,
                 a_reset_removes_what_the_log_will_yield_again,
                 a_reset_keeps_what_is_parked_at_its_cursor,
+                a_reset_keeps_what_the_log_has_no_more,
                 a_drop_needs_a_pause,
                 a_drop_removes_all_but_the_dead_letters,
                 a_dropped_subscription_can_be_created_again,

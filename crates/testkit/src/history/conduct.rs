@@ -106,9 +106,9 @@ impl Case<'_> {
 }
 
 /// Whether the relay held the lane at this time. A line counts until the next one, its instant included: within one
-/// instant nobody can tell which came first. What lies before the oldest line that is known cannot be judged.
+/// instant nobody can tell which came first. What lies before the oldest line that is known, or in its instant, cannot be judged.
 fn is_holder(lines: &[&LineWritten], relay: &RelayId, at: Timestamp) -> bool {
-    if lines.first().is_none_or(|first| at < first.at) {
+    if lines.first().is_none_or(|first| at <= first.at) {
         return true;
     }
     let ends = lines.iter().skip(1).map(|line| Some(line.at)).chain([None]);

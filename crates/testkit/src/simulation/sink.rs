@@ -1,9 +1,14 @@
 //! The destinations of a simulated world: they record what they receive, and fail as the world wants.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use fastrand::Rng;
-use posthaste_core::{Delivery, Entry, EventId, Fault};
+use posthaste_core::{Delivery, Entry, EventId, Fault, RelayId, Timestamp};
+
+use crate::history::Received;
 
 /// One destination.
 #[derive(Debug, Default)]
@@ -15,19 +20,11 @@ pub(super) struct SimSink {
     /// A ping answers well although nothing is accepted.
     pub(super) ping_lies: bool,
     /// Everything it received, in order.
-    pub(super) received: Vec<Receipt>,
+    pub(super) received: Vec<Received>,
     /// How each event that fails does so.
     pub(super) ills: HashMap<EventId, Ill>,
     /// How often each event failed by its own fault.
-    pub(super) own_failures: HashMap<EventId, u32>,
-}
-
-/// Something that was received.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Receipt {
-    pub(super) id: EventId,
-    pub(super) at: Duration,
-    pub(super) relay: u64,
+    pub(super) own_failures: BTreeMap<EventId, u32>,
 }
 
 /// How an event fails.
@@ -51,11 +48,12 @@ impl SimSink {
     }
 
     /// Delivers one entry that nothing of its key has failed before in this batch.
-    pub(super) fn take(&mut self, entry: &Entry, at: Duration, relay: u64) -> Delivery {
+    pub(super) fn take(&mut self, entry: &Entry, at: Timestamp, relay: &RelayId) -> Delivery {
         if self.down {
             return Delivery::Failed(Fault::unavailable("down"));
         }
         let id = entry.event.id;
+        let received = Received { id, relay: Some(relay.clone()), at };
         let fault = match self.ills.get_mut(&id) {
             Some(Ill::Permanent) => Some(Fault::permanent("never")),
             Some(Ill::Transient(left)) if *left > 0 => {
@@ -64,7 +62,7 @@ impl SimSink {
             }
             Some(Ill::Unsure(left)) if *left > 0 => {
                 *left -= 1;
-                self.received.push(Receipt { id, at, relay });
+                self.received.push(received.clone());
                 Some(Fault::timeout("no answer"))
             }
             Some(Ill::Unavailable(left)) if *left > 0 => {
@@ -83,7 +81,7 @@ impl SimSink {
                 Delivery::Failed(fault)
             }
             None => {
-                self.received.push(Receipt { id, at, relay });
+                self.received.push(received);
                 Delivery::Delivered
             }
         }

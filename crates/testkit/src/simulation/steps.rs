@@ -75,8 +75,9 @@ impl World {
             self.committed.push(Committed {
                 id: event.id,
                 position: published.position,
+                lane: published.lane,
                 key: event.key.clone(),
-                delayed: event.deliver_after.is_some(),
+                deliver_after: event.deliver_after,
                 garbled,
             });
             if !garbled {
@@ -214,10 +215,10 @@ impl World {
         let filter =
             DeadFilter { subscription: Some(name), resolved: true, limit: 1_000, ..DeadFilter::default() };
         if self.store.act(self.db_now(), &act, "sim").is_ok() {
-            self.resets += 1;
+            self.resets[index] += 1;
             self.troubles += 1;
             let dead = self.store.dead(&filter).items;
-            self.replayed.extend(dead.into_iter().map(|letter| (index, letter.id)));
+            self.reset_late.extend(dead.into_iter().map(|letter| (index, letter.id)));
         }
     }
 
@@ -225,7 +226,6 @@ impl World {
         let name = self.subscriptions[index].0.name.clone();
         let filter = DeadFilter { subscription: Some(name), ..DeadFilter::default() };
         for dead in self.store.dead(&filter).items {
-            self.replayed.insert((index, dead.id));
             // Sent again it may be well: somebody has mended what was wrong.
             if self.rng.bool() {
                 self.sinks[index].ills.remove(&dead.id);

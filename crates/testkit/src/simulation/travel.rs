@@ -64,7 +64,9 @@ impl World {
             Body::HoldAnswered { hold, asked } => relay.take_hold(self.now, hold, asked),
             Body::Sending(sending) => {
                 self.check_holder(&message.sender, message.subscription, moment, &sending);
-                if let Some(sending) = self.deliver_some(index, message.subscription, sending) {
+                if let Some(sending) =
+                    self.deliver_some(index, &message.sender, message.subscription, sending)
+                {
                     let body = Body::Sending(sending);
                     self.messages.push(Message { body, ..message });
                 }
@@ -84,17 +86,19 @@ impl World {
     }
 
     /// The sink takes one entry after another; when all have an answer, the batch goes back.
-    fn deliver_some(&mut self, index: usize, subscription: usize, mut sending: Sending) -> Option<Sending> {
-        let relay = &self.relays[index];
-        let (moment, life) = (relay.moment(self.now), relay.life);
+    fn deliver_some(
+        &mut self,
+        index: usize,
+        sender: &RelayId,
+        subscription: usize,
+        mut sending: Sending,
+    ) -> Option<Sending> {
+        let (moment, at) = (self.relays[index].moment(self.now), self.db_now());
         for _ in 0..self.rng.usize(1..=sending.entries.len().max(1)) {
             let Some(entry) = sending.entries.get(sending.deliveries.len()) else { break };
             let stopped = moment >= sending.until || failed_before(&sending, entry.event.key.as_deref());
-            let delivery = if stopped {
-                Delivery::NotSent
-            } else {
-                self.sinks[subscription].take(entry, self.now, life)
-            };
+            let delivery =
+                if stopped { Delivery::NotSent } else { self.sinks[subscription].take(entry, at, sender) };
             sending.deliveries.push(delivery);
         }
         if sending.deliveries.len() < sending.entries.len() {

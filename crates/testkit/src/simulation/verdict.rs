@@ -1,32 +1,28 @@
-//! Judges what happened in a world by the rules of the design.
+//! Judges what happened in a world: writes it down as a [`History`] and has that checked by the rules of the design.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    fmt,
-};
+use std::fmt;
 
-use posthaste_core::{
-    ActKind, Cursor, DeadFilter, DeadLetter, EventId, Lane, OnDead, Order, Position, Timestamp,
-};
+use posthaste_core::Timestamp;
 
 use super::{
     Run,
-    sink::{Ill, Receipt, SimSink},
-    world::{Committed, World, db_time},
+    sink::Ill,
+    world::{Committed, World},
 };
+use crate::history::{self, History, SubscriptionHistory};
 
 /// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
     /// Which one, in words.
-    pub rule: &'static str,
+    pub rule: String,
     /// Where and how.
     pub detail: String,
 }
 
 impl Breach {
-    pub(super) fn new(rule: &'static str, detail: impl Into<String>) -> Self {
-        Self { rule, detail: detail.into() }
+    pub(super) fn new(rule: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { rule: rule.into(), detail: detail.into() }
     }
 }
 
@@ -43,208 +39,106 @@ pub(super) fn cut_short(seed: u64, world: World) -> Run {
 
 pub(super) fn judge(seed: u64, world: &World, quiet: bool) -> Run {
     let mut breaches = world.breaches.clone();
-    let mut run =
-        Run { seed, events: world.committed.len() as u64, crashes: world.crashes, ..Run::default() };
-    run.steps = world.steps;
     if !quiet {
         breaches
             .push(Breach::new("stuck", format!("{:?}", world.store.status(world.db_now()).subscriptions)));
     }
-    for index in 0..world.subscriptions.len() {
-        let case = Case::new(world, index);
-        case.judge_loss(&mut breaches);
-        case.judge_order(&mut breaches);
-        case.judge_held_keys(&mut breaches);
-        case.judge_attempts(&mut breaches);
-        case.judge_lines(&mut breaches);
-        let firsts: HashSet<EventId> = case.sink.received.iter().map(|receipt| receipt.id).collect();
-        let repeats = (case.sink.received.len() - firsts.len()) as u64;
-        case.judge_repeats(repeats, &mut breaches);
-        run.deliveries += case.sink.received.len() as u64;
-        run.repeats += repeats;
+    let history = History {
+        committed: world.committed.iter().map(|event| committed(world, event)).collect(),
+        rolled_back: world.rolled_back.iter().copied().collect(),
+        subscriptions: (0..world.subscriptions.len())
+            .map(|index| subscription(world, index, quiet))
+            .collect(),
+    };
+    let report = history::check(&history);
+    breaches.extend(report.breaches.iter().map(|breach| {
+        Breach::new(format!("{:?}", breach.rule), format!("{} in {}", breach.text, breach.subscription))
+    }));
+    breaches.extend(
+        history.subscriptions.iter().filter_map(|subscription| garbled_and_sent(world, subscription)),
+    );
+    Run {
+        seed,
+        breaches,
+        events: world.committed.len() as u64,
+        deliveries: report.counts.iter().map(|counts| counts.received).sum(),
+        repeats: report.counts.iter().map(|counts| counts.repeats).sum(),
+        crashes: world.crashes,
+        steps: world.steps,
     }
-    run.breaches = breaches;
-    run
 }
 
-/// One subscription of a world, after the fact.
-struct Case<'a> {
-    world: &'a World,
-    index: usize,
-    name: &'a str,
-    sink: &'a SimSink,
-    committed: HashMap<EventId, &'a Committed>,
-    dead: HashSet<EventId>,
-    letters: Vec<DeadLetter>,
+fn committed(world: &World, event: &Committed) -> history::Committed {
+    history::Committed {
+        id: event.id,
+        position: event.position,
+        lane: event.lane,
+        key: event.key.clone(),
+        // After a jump of the log's clock nobody can say when it was due.
+        deliver_after: event.deliver_after.filter(|_| world.clock_jumps == 0),
+    }
 }
 
-impl<'a> Case<'a> {
-    fn new(world: &'a World, index: usize) -> Self {
-        let name = world.subscriptions[index].0.name.as_str();
-        let mut letters = Vec::new();
-        let mut filter = DeadFilter {
-            subscription: Some(name.to_owned()),
-            resolved: true,
-            limit: 1_000,
-            ..DeadFilter::default()
-        };
-        loop {
-            let page = world.store.dead(&filter);
-            letters.extend(page.items);
-            filter.cursor = page.next;
-            if filter.cursor.is_none() {
-                break;
-            }
-        }
-        let committed = world.committed.iter().map(|event| (event.id, event)).collect();
-        let dead = letters.iter().map(|letter| letter.id).collect();
-        Self { world, index, name, sink: &world.sinks[index], committed, dead, letters }
+fn subscription(world: &World, index: usize, quiet: bool) -> SubscriptionHistory {
+    let (subscription, _) = &world.subscriptions[index];
+    let sink = &world.sinks[index];
+    let mut own_failures = sink.own_failures.clone();
+    for garbled in world.committed.iter().filter(|event| event.garbled) {
+        *own_failures.entry(garbled.id).or_default() += 1;
     }
+    let unsure = sink.ills.values().filter(|ill| matches!(ill, Ill::Unsure(_))).count() as u64;
+    let mut history = SubscriptionHistory {
+        order: subscription.order,
+        late: world.reset_late.iter().filter(|(at, _)| *at == index).map(|(_, id)| *id).collect(),
+        received: sink.received.clone(),
+        // With several outages an event may be blamed for coming in between.
+        own_failures: (sink.outages <= 1).then_some(own_failures),
+        // What was received although the sink said that it did not know comes a second time, as it must.
+        repeats_allowed: (world.troubles == 0).then_some(unsure * 2),
+        finished: quiet,
+        ..history::of_store(&world.store, &subscription.name)
+    };
+    excuse_what_was_before(world, index, &mut history);
+    if world.clock_jumps > 0 {
+        forget_times(world, &mut history);
+    }
+    history
+}
 
-    /// Rules 1, 2 and 6: everything committed arrives or is a dead letter, and nothing else does.
-    fn judge_loss(&self, breaches: &mut Vec<Breach>) {
-        let received: HashSet<EventId> = self.sink.received.iter().map(|receipt| receipt.id).collect();
-        for event in self.committed.values().filter(|event| event.position > self.world.starts[self.index]) {
-            if !received.contains(&event.id) && !self.dead.contains(&event.id) {
-                breaches.push(Breach::new(
-                    "lost",
-                    format!("{} at {} in {}", event.id, event.position, self.name),
-                ));
-            }
-            if event.garbled && received.contains(&event.id) && !self.was_replayed(event) {
-                breaches.push(Breach::new(
-                    "a row that cannot be understood was sent",
-                    format!("{}", event.position),
-                ));
-            }
-        }
-        for receipt in &self.sink.received {
-            let known = self.committed.get(&receipt.id);
-            if self.world.rolled_back.contains(&receipt.id) || known.is_none() {
-                breaches.push(Breach::new(
-                    "delivered without a commit",
-                    format!("{} in {}", receipt.id, self.name),
-                ));
-            }
-            if known.is_some_and(|event| event.position <= self.world.starts[self.index])
-                && self.world.resets == 0
-            {
-                breaches.push(Breach::new(
-                    "delivered from before the start",
-                    format!("{} in {}", receipt.id, self.name),
-                ));
-            }
+/// What was there before the start is not wanted; after a reset to the beginning it may come, late.
+fn excuse_what_was_before(world: &World, index: usize, history: &mut SubscriptionHistory) {
+    let before =
+        world.committed.iter().filter(|event| event.position <= world.starts[index]).map(|event| event.id);
+    for id in before {
+        let came = history.received.iter().any(|received| received.id == id)
+            || history.dead.iter().any(|letter| letter.id == id);
+        if came && world.resets[index] > 0 {
+            history.late.insert(id);
+        } else if !came {
+            history.unwanted.insert(id);
         }
     }
+}
 
-    fn was_replayed(&self, event: &Committed) -> bool {
-        self.world.replayed.contains(&(self.index, event.id))
+/// After a jump of the log's clock its times and those of the sinks cannot be compared.
+fn forget_times(world: &World, history: &mut SubscriptionHistory) {
+    history
+        .late
+        .extend(world.committed.iter().filter(|event| event.deliver_after.is_some()).map(|event| event.id));
+    for received in &mut history.received {
+        received.relay = None;
     }
+    for letter in &mut history.dead {
+        letter.holds = false;
+        // Before everything, and each at a time of its own.
+        letter.resolved_at = letter.resolved_at.map(|_| Timestamp(i64::MIN + letter.dead_id));
+    }
+}
 
-    /// Rule 5: within a key, first deliveries are in log order. Delayed and replayed events are late by definition.
-    fn judge_order(&self, breaches: &mut Vec<Breach>) {
-        if self.world.subscriptions[self.index].0.order == Order::None {
-            return;
-        }
-        let mut seen = HashSet::new();
-        let mut last: BTreeMap<&str, Position> = BTreeMap::new();
-        for receipt in &self.sink.received {
-            let Some(event) = self.committed.get(&receipt.id) else { continue };
-            let Some(key) = event.key.as_deref().filter(|_| seen.insert(receipt.id)) else { continue };
-            let before = last.entry(key).or_default();
-            let late =
-                event.delayed || self.was_replayed(event) || event.position <= self.world.starts[self.index];
-            if event.position < *before && !late {
-                let detail = format!(
-                    "key {key}: {} after {before} in {}, relay {} at {:?}",
-                    event.position, self.name, receipt.relay, receipt.at
-                );
-                breaches.push(Breach::new("out of order", detail));
-            }
-            *before = (*before).max(event.position);
-        }
-    }
-
-    /// A key whose head died under `hold` waits until a person has looked at it, whoever holds the lane.
-    fn judge_held_keys(&self, breaches: &mut Vec<Breach>) {
-        let subscription = &self.world.subscriptions[self.index].0;
-        let holds = subscription.on_dead == OnDead::Hold && subscription.order == Order::Key;
-        // After a jump the times of the log and of the sinks cannot be compared.
-        if !holds || self.world.clock_jumps > 0 {
-            return;
-        }
-        for letter in self.letters.iter().filter(|letter| letter.key.is_some()) {
-            let until = letter.resolved_at.unwrap_or(Timestamp(i64::MAX));
-            let passed = self.sink.received.iter().find(|receipt| {
-                let at = db_time(receipt.at);
-                let event = self.committed.get(&receipt.id);
-                let follows =
-                    event.is_some_and(|event| event.key == letter.key && event.position > letter.position);
-                follows && letter.moved_at < at && at < until && !self.was_received_before(receipt)
-            });
-            if let Some(receipt) = passed {
-                let detail = format!("{} went although {} is held, in {}", receipt.id, letter.id, self.name);
-                breaches.push(Breach::new("a held key went on", detail));
-            }
-        }
-    }
-
-    fn was_received_before(&self, receipt: &Receipt) -> bool {
-        self.sink.received.iter().any(|other| other.id == receipt.id && other.at < receipt.at)
-    }
-
-    /// Rule 7: only an event's own failures count. With several outages one may be blamed for coming in between.
-    fn judge_attempts(&self, breaches: &mut Vec<Breach>) {
-        for event in self.committed.values().filter(|event| !event.garbled) {
-            let own = self.sink.own_failures.get(&event.id).copied().unwrap_or(0);
-            if own == 0 && self.dead.contains(&event.id) {
-                breaches.push(Breach::new(
-                    "died without a failure of its own",
-                    format!("{} in {}", event.position, self.name),
-                ));
-            }
-            let Ok(timeline) = self.world.store.show(self.world.db_now(), event.id) else { continue };
-            let mine = timeline.items.iter().filter(|item| item.subscription.as_deref() == Some(self.name));
-            let counted = mine.filter(|item| matches!(item.what.as_str(), "failed" | "dead")).count();
-            if counted as u32 > own && self.sink.outages <= 1 {
-                let detail = format!("{} has {counted} for {own} failures in {}", event.position, self.name);
-                breaches.push(Breach::new("an outage counted as an attempt", detail));
-            }
-        }
-    }
-
-    /// Rule 4: a lane's lines are a chain, and only an operator moves the cursor back.
-    fn judge_lines(&self, breaches: &mut Vec<Breach>) {
-        for lane in (0..self.world.store.capabilities().lanes).map(Lane) {
-            let mut last: Option<(i64, Cursor)> = None;
-            for line in self.world.store.lines(self.name, lane) {
-                if let Some((n, cursor)) = last {
-                    if line.n != n + 1 {
-                        breaches.push(Breach::new(
-                            "a gap in the lines",
-                            format!("{n} and {} of lane {lane}", line.n),
-                        ));
-                    }
-                    if line.cursor < cursor && line.kind != ActKind::Reset {
-                        breaches.push(Breach::new(
-                            "the cursor went back",
-                            format!("line {} of lane {lane}", line.n),
-                        ));
-                    }
-                }
-                last = Some((line.n, line.cursor));
-            }
-        }
-    }
-
-    /// Rule 6: what is in flight at a crash may be repeated, and nothing else.
-    fn judge_repeats(&self, repeats: u64, breaches: &mut Vec<Breach>) {
-        let unsure: u64 =
-            self.sink.ills.values().filter(|ill| matches!(ill, Ill::Unsure(_))).count() as u64 * 2;
-        let quiet_world = self.world.troubles == 0;
-        if quiet_world && self.world.replayed.is_empty() && repeats > unsure {
-            breaches
-                .push(Breach::new("repeated without need", format!("{repeats} repeats in {}", self.name)));
-        }
-    }
+/// A row that cannot be understood is a dead letter, and never sent, unless a person wants it to be.
+fn garbled_and_sent(world: &World, subscription: &SubscriptionHistory) -> Option<Breach> {
+    let replayed = |id| subscription.dead.iter().any(|letter| letter.id == id && letter.resolution.is_some());
+    let garbled = |id| world.committed.iter().any(|event| event.garbled && event.id == id && !replayed(id));
+    let sent = subscription.received.iter().find(|received| garbled(received.id))?;
+    Some(Breach::new("a row that cannot be understood was sent", format!("{}", sent.id)))
 }

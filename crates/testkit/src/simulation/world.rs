@@ -4,7 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use fastrand::Rng;
 use posthaste_core::{
-    Entry, EventId, Position, RelayId, Start, Subscription, Timestamp, memory::MemoryStore,
+    Entry, EventId, Lane, Position, RelayId, Start, Subscription, Timestamp, memory::MemoryStore,
 };
 use posthaste_relay::{Settings, machine::Command};
 
@@ -38,12 +38,12 @@ pub(super) struct World {
     /// Hot dispatches that come late.
     pub(super) offers: Vec<Vec<Entry>>,
     pub(super) rolled_back: Vec<EventId>,
-    /// What operators sent again, in which subscription: it is late by definition.
-    pub(super) replayed: HashSet<(usize, EventId)>,
+    /// What had died before an operator moved a cursor back, in which subscription: it is late by definition.
+    pub(super) reset_late: Vec<(usize, EventId)>,
     /// Where each subscription began.
     pub(super) starts: Vec<Position>,
-    /// How often an operator moved a cursor.
-    pub(super) resets: u64,
+    /// How often an operator moved the cursor of each.
+    pub(super) resets: Vec<u64>,
     /// What can make a repeat: crashes, lost answers, pauses beyond a lease, resets.
     pub(super) troubles: u64,
     /// How often the database's clock jumped.
@@ -57,19 +57,14 @@ pub(super) struct World {
     pub(super) breaches: Vec<Breach>,
 }
 
-/// What the database's clock shows at this true time, if it has not jumped.
-pub(super) fn db_time(time: Duration) -> Timestamp {
-    const EPOCH: Timestamp = Timestamp(1_000_000_000);
-    EPOCH + time
-}
-
 /// An event whose transaction committed.
 #[derive(Clone, Debug)]
 pub(super) struct Committed {
     pub(super) id: EventId,
     pub(super) position: Position,
+    pub(super) lane: Lane,
     pub(super) key: Option<String>,
-    pub(super) delayed: bool,
+    pub(super) deliver_after: Option<Timestamp>,
     pub(super) garbled: bool,
 }
 
@@ -88,9 +83,9 @@ impl World {
             committed: Vec::new(),
             offers: Vec::new(),
             rolled_back: Vec::new(),
-            replayed: HashSet::new(),
+            reset_late: Vec::new(),
             starts: Vec::new(),
-            resets: 0,
+            resets: vec![0; plan.subscriptions.len()],
             troubles: 0,
             clock_jumps: 0,
             lose: plan.odds.lose,
@@ -123,7 +118,8 @@ impl World {
 
     /// The time by the database's clock.
     pub(super) fn db_now(&self) -> Timestamp {
-        Timestamp(db_time(self.now).0 + self.db_ahead)
+        const EPOCH: Timestamp = Timestamp(1_000_000_000);
+        Timestamp((EPOCH + self.now).0 + self.db_ahead)
     }
 
     pub(super) fn start_relay(&mut self) {

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use posthaste_core::{
-    ActKind, Appended, Cursor, DeadFilter, ErrorKind, Lane, OperatorAct, Position, Read, ResetTo,
-    Subscription,
+    ActKind, Appended, Cursor, DeadFilter, ErrorKind, Lane, OperatorAct, Position, Read, ResetTo, Retention,
+    Selection, Subscription,
 };
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 use super::{
     Subject,
@@ -133,6 +135,25 @@ pub async fn a_reset_keeps_what_is_parked_at_its_cursor<S: Subject>(subject: &S)
     bench.act(reset(ResetTo::Now)).await.expect("reset");
 
     assert_eq!(positions(&bench.page().await.parked), places(&[&sent]), "the log will not yield it again");
+}
+
+pub async fn a_reset_keeps_what_the_log_has_no_more<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let sent = bench.publish(["a", "b"].map(keyed)).await;
+    bench.settle(&sent[0], vec![dead(&sent[0])]).await;
+    bench.settle(&sent[1], vec![dead(&sent[1])]).await;
+    subject.clock().advance(2 * DAY);
+    let retention = Retention { events: DAY, ..Retention::default() };
+    subject.log().prune(&retention).await.expect("prune");
+    let letters = subject.admin().dead(&DeadFilter::default()).await.expect("dead").items;
+    bench.act(OperatorAct::Replay(Selection::Ids(vec![letters[0].dead_id]))).await.expect("replay");
+    bench.act(pause()).await.expect("pause");
+
+    bench.act(reset(ResetTo::Beginning)).await.expect("reset");
+
+    assert_eq!(positions(&bench.page().await.parked), places(&[&sent[0]]), "a copy is all there is of it");
+    let open = subject.admin().dead(&DeadFilter::default()).await.expect("dead").items;
+    assert_eq!(open.iter().map(|letter| letter.position).collect::<Vec<_>>(), [sent[1].position]);
 }
 
 pub async fn a_drop_needs_a_pause<S: Subject>(subject: &S) {
