@@ -100,6 +100,14 @@ impl Transaction for Timed {
 }
 
 impl Commit for Timed {
+    fn find<'a>(
+        &'a mut self,
+        prefix: &'a str,
+        positions: &'a [posthaste::Position],
+    ) -> impl Future<Output = Result<Vec<EventId>>> + Send + 'a {
+        self.inner.find(prefix, positions)
+    }
+
     async fn commit(self) -> Result<()> {
         self.inner.commit().await.map_err(unexpected("commit"))?;
         let mut returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,7 +3,8 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use posthaste_core::{
-    Admin, Clock, Entry, Error, Event, EventRules, IntoEvent, Origin, Result, Stamp, SystemClock, TopicRule,
+    Admin, Clock, Entry, Error, Event, EventRules, IntoEvent, Origin, Position, Result, Stamp, SystemClock,
+    TopicRule,
 };
 use posthaste_relay::{Hot, metric};
 
@@ -96,9 +97,27 @@ impl Outbox {
     }
 
     /// Commits a transaction and dispatches its events, those without order from memory.
-    pub async fn commit<T: Commit>(&self, tx: T, staged: Staged) -> Result<()> {
+    pub async fn commit<T: Commit>(&self, mut tx: T, mut staged: Staged) -> Result<()> {
+        self.keep_what_commits(&mut tx, &mut staged).await?;
         tx.commit().await?;
         staged.committed();
+        Ok(())
+    }
+
+    /// What would be delivered from memory must be what is committed. Its savepoint may have been rolled back since, and its
+    /// position given to another event: then it is not there, or not under that id.
+    async fn keep_what_commits<T: Commit>(&self, tx: &mut T, staged: &mut Staged) -> Result<()> {
+        let hot: Vec<Position> = staged
+            .entries
+            .iter()
+            .filter(|entry| self.inner.takes(entry))
+            .map(|entry| entry.position)
+            .collect();
+        if hot.is_empty() {
+            return Ok(());
+        }
+        let there = tx.find(&self.inner.prefix, &hot).await?;
+        staged.entries.retain(|entry| !hot.contains(&entry.position) || there.contains(&entry.event.id));
         Ok(())
     }
 
@@ -169,6 +188,11 @@ impl Inner {
         for hot in self.hot.read().unwrap_or_else(PoisonError::into_inner).iter() {
             hot.ring();
         }
+    }
+
+    /// Whether a relay in this process would deliver the event from memory.
+    fn takes(&self, entry: &Entry) -> bool {
+        self.hot.read().unwrap_or_else(PoisonError::into_inner).iter().any(|hot| hot.takes(entry))
     }
 
     pub(crate) fn dispatch(&self, entries: &[Entry]) {

@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use posthaste_core::{EventType, RelayId, Result, Sink, Subscription};
+use posthaste_core::{EventType, Filter, RelayId, Result, Sink, Subscription};
 use posthaste_listeners::{ListenerError, Listeners, Received};
 use posthaste_relay::{Settings, Stopped};
 
@@ -54,7 +54,11 @@ impl RelayBuilder {
     }
 
     /// How the listeners subscribe: under which name, from where, with which policy. Unless set, they are the
-    /// subscription [`LISTENERS`], from the beginning, in order.
+    /// subscription [`LISTENERS`], from the beginning, in order, to the event types that are listened to.
+    ///
+    /// Processes that share a name must have the same listeners. Where they have not, as during a deployment, the one
+    /// that was started last delivers, and the others say so and wait. Listeners that live in different services
+    /// want names of their own.
     pub fn listen_as(mut self, subscription: Subscription) -> Self {
         self.listening = subscription;
         self
@@ -80,7 +84,13 @@ impl RelayBuilder {
             .metrics_prefix(self.outbox.metrics_prefix())
             .measure(driver);
         if let Some(listeners) = self.listeners {
-            builder = builder.subscribe(self.listening, Arc::new(listeners));
+            let mut listening = self.listening;
+            // A process that has no listener for an event must not settle it for one that has: with the types in the
+            // filter they are different generations of the subscription, and only the newer one holds lanes.
+            if listening.filter == Filter::default() {
+                listening.filter.types = listeners.wanted();
+            }
+            builder = builder.subscribe(listening, Arc::new(listeners));
         }
         for (subscription, sink) in self.subscriptions {
             builder = builder.subscribe(subscription, sink);

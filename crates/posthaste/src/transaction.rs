@@ -5,7 +5,7 @@
 
 use std::future::Future;
 
-use posthaste_core::{Event, Published, Result};
+use posthaste_core::{Event, EventId, Position, Published, Result};
 
 /// A transaction of the caller's, in which events can be published.
 pub trait Transaction: Send {
@@ -20,6 +20,14 @@ pub trait Transaction: Send {
 
 /// A transaction that Posthaste may commit, so that it sees the commit itself.
 pub trait Commit: Transaction + Sized {
+    /// The ids of the events at these positions, as the transaction sees them: what was published in a savepoint that
+    /// was rolled back is not among them.
+    fn find<'a>(
+        &'a mut self,
+        prefix: &'a str,
+        positions: &'a [Position],
+    ) -> impl Future<Output = Result<Vec<EventId>>> + Send + 'a;
+
     /// Commits it.
     fn commit(self) -> impl Future<Output = Result<()>> + Send;
 }
@@ -37,7 +45,7 @@ pub trait Begin: Sync {
 mod sqlite {
     use posthaste_sqlite::{SqlitePool, SqliteTransaction};
 
-    use super::{Begin, Commit, Event, Future, Published, Result, Transaction};
+    use super::{Begin, Commit, Event, EventId, Future, Position, Published, Result, Transaction};
 
     impl Transaction for SqliteTransaction<'_> {
         fn append<'a>(
@@ -50,6 +58,14 @@ mod sqlite {
     }
 
     impl Commit for SqliteTransaction<'_> {
+        fn find<'a>(
+            &'a mut self,
+            prefix: &'a str,
+            positions: &'a [Position],
+        ) -> impl Future<Output = Result<Vec<EventId>>> + Send + 'a {
+            posthaste_sqlite::find(self, prefix, positions)
+        }
+
         fn commit(self) -> impl Future<Output = Result<()>> + Send {
             posthaste_sqlite::commit(self)
         }

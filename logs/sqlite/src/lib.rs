@@ -52,5 +52,5 @@ pub use sqlx::{SqliteConnection, SqlitePool, SqliteTransaction};
 pub use self::{
     log::SqliteLog,
     options::SqliteOptions,
-    transaction::{begin, commit, pool, publish},
+    transaction::{begin, commit, find, pool, publish},
 };

@@ -37,7 +37,7 @@ const SMALL: [&str; 23] = [
 ];
 
 /// Statements that relays or publishers run all the time.
-const HOT: [&str; 25] = [
+const HOT: [&str; 26] = [
     "append_lines",
     "bury",
     "census",
@@ -46,6 +46,7 @@ const HOT: [&str; 25] = [
     "enrol",
     "expire_relays",
     "find_duplicate",
+    "find_ids",
     "find_lines",
     "find_subscription",
     "journal_dead",

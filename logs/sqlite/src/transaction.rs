@@ -1,6 +1,6 @@
 //! Transactions of the application's: sqlx's own, begun as SQLite wants it.
 
-use posthaste_core::{Event, Published, Result};
+use posthaste_core::{Event, EventId, Position, Published, Result};
 use sqlx::{SqlitePool, SqliteTransaction, sqlite::SqlitePoolOptions};
 
 use crate::{
@@ -11,6 +11,11 @@ use crate::{
 
 /// An application's transactions wait for each other anyway; these are for reading beside them.
 const POOL_SIZE: u32 = 4;
+
+/// The ids of the events at these positions, as the transaction sees them.
+pub async fn find(tx: &mut SqliteTransaction<'_>, prefix: &str, positions: &[Position]) -> Result<Vec<EventId>> {
+    writer::find(tx, prefix, positions).await
+}
 
 /// A small pool on the file that `url` names, for an application: write-ahead log, foreign keys, and what it commits is on
 /// the disk. Creates the file if there is none.

@@ -32,6 +32,21 @@ pub(crate) async fn publish(
     Ok(published)
 }
 
+/// The ids of the events at these positions, in the transaction that the connection has open.
+pub(crate) async fn find(
+    connection: &mut SqliteConnection,
+    prefix: &str,
+    positions: &[Position],
+) -> Result<Vec<EventId>> {
+    let positions: Vec<i64> = positions.iter().map(|position| position.0).collect();
+    let rows = sqlx::query(Statements::of(prefix)?.find_ids.clone())
+        .bind(json(&positions))
+        .fetch_all(connection)
+        .await
+        .map_err(failed("find events"))?;
+    rows.iter().map(|row| id_of(row, 0)).collect()
+}
+
 struct Publishing<'a> {
     connection: &'a mut SqliteConnection,
     statements: &'a Statements,

@@ -1,6 +1,13 @@
 //! The registry: which listeners there are, and which of them want an event.
 
-use std::{any::type_name, borrow::Cow, collections::HashMap, fmt, future::Future, time::Duration};
+use std::{
+    any::type_name,
+    borrow::Cow,
+    collections::{BTreeSet, HashMap},
+    fmt,
+    future::Future,
+    time::Duration,
+};
 
 use futures_util::future::BoxFuture;
 use posthaste_core::{EventType, Pattern};
@@ -86,6 +93,16 @@ impl Listeners {
     pub fn concurrency(mut self, events: usize) -> Self {
         self.concurrency = events.max(1);
         self
+    }
+
+    /// The event types that somebody listens to, `*` among them if somebody listens to all; sorted, each once. Two processes
+    /// with different listeners differ in this, whatever else matches.
+    #[must_use]
+    pub fn wanted(&self) -> Vec<Pattern> {
+        let exact = self.exact.keys().map(ToString::to_string);
+        let patterns = self.wildcard.iter().map(|(pattern, _)| pattern.to_string());
+        let names: BTreeSet<String> = exact.chain(patterns).collect();
+        names.into_iter().map(Pattern::new).collect()
     }
 
     fn register(mut self, event_type: Cow<'static, str>, listener: Listener) -> Self {

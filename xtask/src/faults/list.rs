@@ -177,8 +177,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "stale-page-accepted",
         breaks: "a page that was asked for before the lane's keys were parked is believed (rule 5)",
         file: READING,
-        find: "is_some_and(|held| held.epoch == *epoch)",
-        replace: "is_some_and(|held| held.epoch == *epoch || held.epoch != *epoch)",
+        find: "is_some_and(|held| held.epoch == *epoch && goes_on(held))",
+        replace: "is_some_and(|held| (held.epoch == *epoch || held.epoch != *epoch) && goes_on(held))",
         caught_by: &[simulation(2_000)],
     },
     Fault {

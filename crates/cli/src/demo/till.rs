@@ -54,6 +54,14 @@ impl Transaction for Sale {
 }
 
 impl Commit for Sale {
+    fn find<'a>(
+        &'a mut self,
+        prefix: &'a str,
+        positions: &'a [posthaste::Position],
+    ) -> impl Future<Output = Result<Vec<posthaste::EventId>>> + Send + 'a {
+        self.transaction.find(prefix, positions)
+    }
+
     async fn commit(self) -> Result<()> {
         Commit::commit(self.transaction).await?;
         _ = self.committed_at.set(Instant::now());

@@ -1,4 +1,4 @@
-//! Bugs that others had, tried on a real file. `docs/pitfalls.md` says which; each has its number here.
+//! Bugs that others had, tried on a real file. The numbers are those of `docs/pitfalls.md`.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -37,7 +37,7 @@ async fn publish(shop: &Fixture, event_type: &'static str) {
     publishing.await.unwrap();
 }
 
-/// L1: a position is taken before the commit, and what commits late is skipped.
+// pitfall L1: a position is taken before the commit, and what commits late is skipped.
 #[tokio::test]
 async fn who_writes_later_gets_a_later_position_however_long_the_first_takes() {
     let shop = Fixture::new().await;
@@ -59,7 +59,7 @@ async fn who_writes_later_gets_a_later_position_however_long_the_first_takes() {
     relay.stop().await;
 }
 
-/// L2, S23: a transaction that is open longer than any window or lease.
+// pitfalls L2, S23: a transaction that is open longer than any window or lease.
 #[tokio::test]
 async fn a_transaction_that_outlasts_the_lease_delays_and_loses_nothing() {
     let shop = Fixture::new().await;
@@ -86,7 +86,7 @@ async fn a_transaction_that_outlasts_the_lease_delays_and_loses_nothing() {
     assert!(hears.try_recv().is_err(), "nothing was delivered twice");
 }
 
-/// L17: after a restore nothing is delivered, because what the cursor counts by begins anew.
+// pitfall L17: after a restore nothing is delivered, because what the cursor counts by begins anew.
 #[tokio::test]
 async fn a_restored_backup_goes_on_where_it_was() {
     let shop = Fixture::new().await;
@@ -111,7 +111,7 @@ async fn a_restored_backup_goes_on_where_it_was() {
     relay.stop().await;
 }
 
-/// D4: no connection is left for the heartbeat.
+// pitfall D4: no connection is left for the heartbeat.
 #[tokio::test]
 async fn an_application_that_uses_up_its_connections_does_not_stop_the_relay() {
     let shop = Fixture::new().await;
@@ -130,7 +130,7 @@ async fn an_application_that_uses_up_its_connections_does_not_stop_the_relay() {
     relay.stop().await;
 }
 
-/// D26: one of two targets fails, and the other gets the event again.
+// pitfall D26: one of two targets fails, and the other gets the event again.
 #[tokio::test]
 async fn a_subscription_that_fails_repeats_nothing_in_another() {
     let shop = Fixture::new().await;
@@ -156,7 +156,7 @@ async fn a_subscription_that_fails_repeats_nothing_in_another() {
     assert!(audits.try_recv().is_err(), "it was told once");
 }
 
-/// S3, B22: a long delivery holds a lock, and everybody else waits.
+// pitfalls S3, B22: a long delivery holds a lock, and everybody else waits.
 #[tokio::test]
 async fn a_slow_listener_holds_no_lock() {
     let shop = Fixture::new().await;
@@ -186,7 +186,7 @@ async fn a_slow_listener_holds_no_lock() {
     relay.stop().await;
 }
 
-/// S14, L28, D17: what happened cannot be written down.
+// pitfalls S14, L28, D17: what happened cannot be written down.
 #[tokio::test]
 async fn a_dead_letter_that_cannot_be_written_is_written_later_and_nothing_is_sent_again() {
     let counters = Counters::default();
@@ -221,7 +221,7 @@ async fn a_dead_letter_that_cannot_be_written_is_written_later_and_nothing_is_se
     assert!(hears.try_recv().is_err(), "nothing was sent again");
 }
 
-/// B1, B8, B14: rows that change in step with the load.
+// pitfalls B1, B8, B14: rows that change in step with the load.
 #[tokio::test]
 async fn without_trouble_no_row_of_the_log_is_updated_or_deleted() {
     let counters = Counters::default();
@@ -254,4 +254,6 @@ async fn without_trouble_no_row_of_the_log_is_updated_or_deleted() {
     let status = shop.outbox.admin().status().await.unwrap();
     assert_eq!((status.subscriptions[0].delivered, status.subscriptions[0].pending), (510, 0));
     assert_eq!(counters.get("outbox_loop_errors_total"), 0);
+    let trap = sqlx::query("update outbox set topic = 'x'").execute(&shop.pool).await;
+    assert!(trap.is_err(), "it would have been noticed");
 }

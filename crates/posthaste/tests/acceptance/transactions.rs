@@ -1,6 +1,9 @@
 //! `outbox.transaction(…)`: commits and dispatches, or rolls everything back.
 
-use posthaste::{Received, RelayBuilder};
+use std::collections::HashSet;
+
+use posthaste::{EventId, Received, RelayBuilder, StatusWord, sqlite};
+use sqlx::Connection;
 use tokio::sync::mpsc;
 
 use crate::fixture::{Fixture, event, next};
@@ -98,4 +101,53 @@ async fn publishing_in_a_transaction_of_ones_own_works_in_a_spawned_task() {
 
     task.await.unwrap().unwrap();
     assert_eq!(shop.rows("outbox").await, 1);
+}
+
+#[tokio::test]
+async fn what_its_savepoint_took_back_is_never_delivered_and_hides_nothing() {
+    let shop = Fixture::new().await;
+    let (relay, mut hears) = listening(&shop);
+    let relay = shop.start(relay).await;
+    let mut tx = sqlite::begin(&shop.pool).await.unwrap();
+    let mut savepoint = tx.begin().await.unwrap();
+    let taken_back = shop.outbox.publish(&mut savepoint, event("taken.back")).await.unwrap();
+    savepoint.rollback().await.unwrap();
+
+    // It gets the position that the first one had.
+    let kept = shop.outbox.publish(&mut tx, event("kept")).await.unwrap();
+    assert_eq!(kept.published()[0].position, taken_back.published()[0].position);
+    let id = kept.id();
+    shop.outbox.commit(tx, taken_back).await.unwrap();
+
+    assert_eq!(next(&mut hears).await.id, id);
+    shop.wait_for_status(id, StatusWord::Delivered).await;
+    assert!(hears.try_recv().is_err(), "nothing else came");
+    relay.stop().await;
+}
+
+#[tokio::test]
+async fn a_process_without_the_listener_settles_nothing_for_one_that_has_it() {
+    let shop = Fixture::new().await;
+    let old = shop.outbox.relay().listen("user.created", |_| async { Ok(()) });
+    let old = shop.start(old).await;
+    let (heard, mut hears) = mpsc::channel(100);
+    let new = shop.outbox.relay().listen("user.created", |_| async { Ok(()) }).listen(
+        "invoice.made",
+        move |event| {
+            let heard = heard.clone();
+            async move { Ok(heard.send(event).await?) }
+        },
+    );
+    let new = new.start().await.unwrap();
+
+    let invoices = (0..20).map(|_| event("invoice.made"));
+    let published =
+        shop.outbox.transaction(&shop.pool, async |tx| tx.publish_many(invoices).await).await.unwrap();
+
+    let mut wanted: HashSet<EventId> = published.iter().map(|published| published.id).collect();
+    while !wanted.is_empty() {
+        wanted.remove(&next(&mut hears).await.id);
+    }
+    new.stop().await;
+    old.stop().await;
 }

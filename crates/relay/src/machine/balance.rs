@@ -11,6 +11,10 @@ impl Machine {
         self.deadline = self.deadline.max(Some(deadline));
         if census.generation != self.generation {
             self.notes.push(Note::Outdated { ours: self.generation, stored: census.generation });
+            // To pass what was delivered from memory this relay would skip what another wants. Rather it is repeated.
+            for held in self.lanes.values_mut() {
+                held.hot.clear();
+            }
         }
         self.drop_overtaken(census);
         let serves = !self.stopping && !census.paused && census.generation == self.generation;

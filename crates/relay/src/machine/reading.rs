@@ -33,9 +33,14 @@ impl Machine {
             return;
         };
         self.renewal_wanted |= page.stale;
+        // Paused, or configured anew elsewhere: what the filter here excludes may be wanted by now. Only a lane that is on its
+        // way back goes on, to pass what was delivered from memory.
+        let goes_on = |held: &HeldLane| !page.stale || held.giving_back;
         let valid: LaneSet = epochs
             .into_iter()
-            .filter(|(lane, epoch)| self.lanes.get(lane).is_some_and(|held| held.epoch == *epoch))
+            .filter(|(lane, epoch)| {
+                self.lanes.get(lane).is_some_and(|held| held.epoch == *epoch && goes_on(held))
+            })
             .map(|(lane, _)| lane)
             .collect();
         for held in self.lanes.values_mut() {
@@ -46,7 +51,9 @@ impl Machine {
         if let Some(wait) = page.next_due {
             self.next_due = earlier(self.next_due, now + wait);
         }
-        if found || page.more {
+        if page.stale {
+            self.pace.failed(now);
+        } else if found || page.more {
             self.pace.found(now, page.more);
         } else {
             self.pace.found_nothing(now);

@@ -2,9 +2,9 @@
 //!
 //! It has a loop of its own, so that no slow read or delivery makes a renewal late.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use posthaste_core::{Census, Hold, Lease, Log, RelayId};
+use posthaste_core::{Census, Hold, Lease, Log, RelayId, SubscriptionCensus};
 use tokio::sync::{Notify, watch};
 
 use super::{complaint::Complaint, guard::within, timer::Timer};
@@ -28,6 +28,10 @@ pub(super) struct Holder {
     pub(super) news: watch::Sender<Option<Held>>,
     /// Rung when a renewal is wanted now.
     pub(super) wanted: Arc<Notify>,
+    /// For which generation of each subscription the relay is configured.
+    pub(super) generations: HashMap<String, i64>,
+    /// What was said last of those that are configured anew elsewhere.
+    pub(super) outdated: Vec<SubscriptionCensus>,
     /// What is asked for. It outlives a panic of the loop: under another id the lanes would wait for this one's end.
     pub(super) lease: Lease,
 }
@@ -39,9 +43,10 @@ impl Holder {
         loop {
             let asked = self.timer.now();
             let wait = match within(self.patience(), self.log.hold(&self.lease)).await {
-                Ok(Hold::Alive(census)) => {
+                Ok(Hold::Alive(mut census)) => {
                     complaint.succeeded(self.timer.now());
                     self.lease.first = false;
+                    self.leave_outdated(&mut census);
                     let (me, deadline) = (self.lease.relay.clone(), asked + self.settings.sending_time());
                     self.news.send_replace(Some(Held { me, census: Arc::new(census), deadline }));
                     self.settings.lease / 3
@@ -63,6 +68,22 @@ impl Holder {
                 () = self.wanted.notified(), if !wait.is_zero() => {}
             }
         }
+    }
+
+    /// A subscription that is configured anew elsewhere is served no more: its name leaves the lease, so that the others do not
+    /// leave lanes for this relay. Its pump goes on hearing of it, in case it missed the news.
+    fn leave_outdated(&mut self, census: &mut Census) {
+        let generations = &self.generations;
+        let outdated = |found: &&SubscriptionCensus| generations.get(&found.name) != Some(&found.generation);
+        for found in census.subscriptions.iter().filter(outdated) {
+            self.lease.subscriptions.retain(|name| *name != found.name);
+            self.outdated.push(SubscriptionCensus { lanes: Vec::new(), ..found.clone() });
+            // The log learns of it now, and not only at the next renewal.
+            self.wanted.notify_one();
+        }
+        let known = |name: &String| census.subscriptions.iter().any(|found| found.name == *name);
+        let missing: Vec<_> = self.outdated.iter().filter(|found| !known(&found.name)).cloned().collect();
+        census.subscriptions.extend(missing);
     }
 
     /// How long a renewal may take, so that another can still save the lease.

@@ -40,6 +40,12 @@ impl Hot {
         }
     }
 
+    /// Whether this would be delivered from memory by some subscription, if all goes well.
+    #[must_use]
+    pub fn takes(&self, entry: &Entry) -> bool {
+        self.doors().iter().any(|door| door.takes(entry))
+    }
+
     /// Whether the relay is gone.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -63,11 +69,15 @@ impl Hot {
 }
 
 impl Door {
+    fn takes(&self, entry: &Entry) -> bool {
+        let ordered = self.order == Order::Key && entry.event.key.is_some();
+        !ordered && !entry.delayed && !self.queue.is_closed()
+    }
+
     fn dispatch(&self, entries: &[Entry]) {
         let mut ring = false;
         for entry in entries {
-            let ordered = self.order == Order::Key && entry.event.key.is_some();
-            if ordered || entry.delayed {
+            if !self.takes(entry) {
                 ring = true;
                 continue;
             }

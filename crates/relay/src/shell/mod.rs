@@ -10,7 +10,7 @@ mod telling;
 mod timer;
 mod upkeep;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
 use posthaste_core::{Admin, Entry, Error, Log, RelayId, Result, Sink, Subscription};
@@ -100,7 +100,7 @@ impl RelayBuilder {
             held: held.clone(),
             grace: self.settings.grace,
         };
-        let mut metrics = Vec::new();
+        let (mut metrics, mut generations) = (Vec::new(), HashMap::new());
         for (subscription, sink) in &self.subscriptions {
             let around = Surroundings {
                 generation: self.log.subscribe(subscription).await?.generation,
@@ -117,9 +117,10 @@ impl RelayBuilder {
                 stop: stopped.clone(),
             };
             metrics.push((subscription.name.clone(), around.metrics.clone()));
+            generations.insert(subscription.name.clone(), around.generation);
             relay.start_pump(around);
         }
-        self.start_loops(&mut relay, Wiring { timer, news, renew, metrics });
+        self.start_loops(&mut relay, Wiring { timer, news, renew, metrics, generations });
         Ok(relay)
     }
 
@@ -138,7 +139,7 @@ impl RelayBuilder {
     }
 
     fn start_loops(self, relay: &mut Relay, wiring: Wiring) {
-        let Wiring { timer, news, renew, metrics } = wiring;
+        let Wiring { timer, news, renew, metrics, generations } = wiring;
         let names = self.subscriptions.iter().map(|(subscription, _)| subscription.name.clone());
         let holder = Holder {
             lease: new_lease(self.host, names.collect(), self.settings.lease),
@@ -148,6 +149,8 @@ impl RelayBuilder {
             prefix: self.prefix.clone(),
             news,
             wanted: renew,
+            generations,
+            outdated: Vec::new(),
         };
         let prefix = self.prefix;
         relay.start_loop("hold", &prefix, holder, |holder| holder.run().boxed());
@@ -176,6 +179,7 @@ struct Wiring {
     news: watch::Sender<Option<Held>>,
     renew: Arc<Notify>,
     metrics: Vec<(String, Metrics)>,
+    generations: HashMap<String, i64>,
 }
 
 /// A running relay. Dropping it is like a crash: nothing is lost, but lanes stay taken until the lease ends. Better

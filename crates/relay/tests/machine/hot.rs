@@ -206,6 +206,20 @@ fn a_lane_with_marks_is_not_given_back_before_they_are_passed() {
     assert_eq!(bench.received.iter().filter(|position| **position == event.position).count(), 1);
 }
 
+#[test]
+fn a_lane_that_is_to_be_given_back_takes_no_hot_event() {
+    let mut bench = Bench::new(1);
+    bench.renew();
+    bench.run(well);
+    let (first, second) = (bench.publish_unkeyed(), bench.publish_unkeyed());
+    assert!(bench.offer(&first));
+    bench.answer_hot(&first, Delivery::Delivered);
+
+    bench.machine.stop();
+
+    assert!(!bench.offer(&second), "its marks are being passed");
+}
+
 // pitfall S22
 #[test]
 fn after_what_was_passed_the_next_batch_follows_at_once() {

@@ -43,6 +43,19 @@ fn a_lane_whose_take_is_on_its_way_is_not_taken_a_second_time() {
     assert_eq!((bench.machine.held().len(), bench.last_line(Lane(0)).n), (1, 2));
 }
 
+#[test]
+fn lanes_whose_take_is_on_its_way_count_for_the_share() {
+    let mut bench = Bench::new(4);
+    bench.hold_as("other");
+    bench.renew();
+    bench.drain();
+
+    bench.renew();
+    bench.settle();
+
+    assert_eq!(bench.machine.held().len(), 2);
+}
+
 // pitfalls S5, S17, D8
 #[test]
 fn lanes_of_a_relay_that_is_gone_are_taken_when_its_lease_has_ended() {

@@ -35,6 +35,7 @@ fn nothing_is_sent_at_the_deadline_or_after_it_until_the_lease_is_renewed() {
 
     bench.now = deadline;
     bench.answer_read(&read);
+    bench.machine.ring();
     bench.drain();
     assert!(bench.sends.is_empty() && bench.reads.is_empty());
     bench.renew();

@@ -147,6 +147,25 @@ fn an_event_that_uses_up_its_attempts_is_a_dead_letter_and_its_key_goes_on() {
     assert_eq!(bench.received, [follower]);
 }
 
+// pitfalls S1, S17: what waits behind it is parked already, and nothing else would make the log be read
+#[test]
+fn when_a_head_dies_at_a_retry_its_followers_go_at_once() {
+    let mut bench = Bench::with(1, |subscription, settings| {
+        subscription.retry.max_attempts = 2;
+        settings.poll_max = Duration::from_secs(10);
+    });
+    let [head, follower] = ["a", "a"].map(|key| bench.publish(key));
+    bench.run_for(Duration::from_millis(50), refuse(head, Fault::transient("not now")));
+    let batch = bench.send_or_wait();
+    bench.idle_on();
+
+    bench.answer_send(batch, refuse(head, Fault::transient("not now")));
+    bench.settle();
+    let next = bench.send();
+
+    assert_eq!((bench.dead(), positions(&next.entries)), (vec![head], vec![follower]));
+}
+
 // pitfall O15
 #[test]
 fn replayed_dead_letters_of_a_key_go_in_their_order() {

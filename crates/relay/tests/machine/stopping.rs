@@ -108,11 +108,13 @@ fn a_lane_whose_take_is_answered_after_the_stop_is_given_back() {
 fn who_stops_takes_nothing_any_more() {
     let mut bench = Bench::new(1);
     bench.take_lanes();
+    let taken = bench.last_line(Lane(0)).n;
 
     bench.machine.stop();
     bench.run_for(Duration::from_secs(30), well);
 
-    assert_eq!(bench.last_line(Lane(0)).kind, ActKind::GivenBack);
+    let line = bench.last_line(Lane(0));
+    assert_eq!((line.kind, line.n), (ActKind::GivenBack, taken + 1), "it was given back, and that was all");
     assert!(bench.machine.is_stopped());
 }
 

@@ -39,6 +39,28 @@ fn without_order_a_dead_letter_holds_nothing() {
     assert_eq!((bench.received.as_slice(), bench.dead()), ([second, third].as_slice(), vec![dead]));
 }
 
+// Parked entries wait for dead letters that hold, also where nobody asked for order.
+// pitfall S1
+#[test]
+fn without_order_a_retry_does_not_wait_for_a_dead_letter() {
+    let mut bench = Bench::with(1, |subscription, _| {
+        subscription.order = Order::None;
+        subscription.on_dead = OnDead::Hold;
+    });
+    let [dead, sick] = ["a", "a"].map(|key| bench.publish(key));
+    let mut first = true;
+
+    bench.run_for(Duration::from_secs(5), |entry| match entry.position {
+        position if position == dead => Delivery::Failed(Fault::permanent("never")),
+        position if position == sick && std::mem::take(&mut first) => {
+            Delivery::Failed(Fault::transient("not now"))
+        }
+        _ => Delivery::Delivered,
+    });
+
+    assert_eq!((bench.received.as_slice(), bench.parked()), ([sick].as_slice(), vec![]));
+}
+
 // pitfalls O1, O3
 #[test]
 fn a_sink_without_key_order_gets_one_entry_of_a_key_at_a_time() {
@@ -73,6 +95,24 @@ fn a_sink_without_key_order_gets_nothing_of_a_key_after_its_fault() {
     });
 
     assert_eq!(bench.received, [other, head, follower]);
+}
+
+// pitfalls O1, O17
+#[test]
+fn after_an_outage_a_sink_without_key_order_gets_a_key_from_where_it_stopped() {
+    let mut bench = Bench::new(1).one_entry_a_key();
+    let all = ["a", "a", "a"].map(|key| bench.publish(key));
+    let mut outages = 2;
+
+    bench.run_for(Duration::from_secs(2), |_| {
+        if outages > 0 {
+            outages -= 1;
+            return Delivery::Failed(Fault::unavailable("down"));
+        }
+        Delivery::Delivered
+    });
+
+    assert_eq!(bench.received, all);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use posthaste_core::{ActKind, Lane};
 use posthaste_relay::Stopped;
 use posthaste_testkit::{
     FailingLog, FlakySink,
@@ -12,7 +13,7 @@ use tracing::Level;
 
 use crate::{
     ears::{Lines, Meters},
-    stage::{Stage, ids, pass, received, sorted, wait_until},
+    stage::{NAME, Stage, ids, pass, received, sorted, wait_until},
     traps::{GatedSink, Trap, TrapLog},
 };
 
@@ -185,6 +186,11 @@ async fn a_relay_whose_lease_was_lost_starts_again_under_a_new_id() {
     received(&sink, 2).await;
 
     stage.settled().await;
+    let now = relay.id();
+    for lane in (0..4).map(Lane) {
+        let lines = stage.log.with_store(|store| store.lines(NAME, lane).cloned().collect::<Vec<_>>());
+        let first = lines.iter().find(|line| line.relay == now).unwrap();
+        assert_eq!(first.kind, ActKind::Taken, "what was held under the old id is held no more");
+    }
     assert_eq!(relay.stop().await, Stopped::Cleanly);
-    assert!(stage.is_given_back());
 }

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use posthaste_core::{DeadReason, Entry, EventId, Fault, Lane, RetryPolicy, Sink, Subscription};
 use posthaste_relay::{RelayBuilder, Stopped};
+use posthaste_testkit::flaky::Promise;
 use tokio::time::Instant;
 
 use crate::{
@@ -135,6 +136,22 @@ async fn an_hour_of_outage_costs_no_attempt_and_few_pings() {
 
     assert_eq!((sorted(ids(&sink)), stage.dead().len()), (events, 0));
     assert!(sink.received().iter().all(|receipt| receipt.attempts == 0));
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
+}
+
+// pitfalls O1, O10
+#[tokio::test(start_paused = true)]
+async fn a_sink_that_cannot_keep_the_order_of_a_key_keeps_it_all_the_same() {
+    let stage = Stage::new(1);
+    let sink = stage.sink();
+    sink.promise(Promise::NotMade);
+    let events = stage.publish_many(6, 1).await;
+    sink.fail(events[1], 2, Fault::transient("not now"));
+    let relay = stage.relay(&sink).start().await.unwrap();
+
+    received(&sink, 6).await;
+
+    assert_eq!(ids(&sink), events);
     assert_eq!(relay.stop().await, Stopped::Cleanly);
 }
 

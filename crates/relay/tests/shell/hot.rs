@@ -82,6 +82,23 @@ async fn a_full_queue_leaves_events_to_the_log_and_is_counted_and_said_once() {
     assert_eq!(relay.stop().await, Stopped::Cleanly);
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_event_that_finds_the_queue_full_is_read_from_the_log_at_once() {
+    let mut stage = Stage::new(1);
+    stage.settings.hot_queue = 1;
+    let sink = stage.sink();
+    let relay = stage.relay(&sink).start().await.unwrap();
+    pass(Duration::from_secs(60)).await;
+
+    let events = [stage.publish_silently(), stage.publish_silently()];
+    let committed = Instant::now();
+    relay.hot().dispatch(&events);
+    received(&sink, 2).await;
+
+    assert!(committed.elapsed() < Duration::from_millis(5), "{:?}", committed.elapsed());
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
+}
+
 // pitfall D11
 #[tokio::test(start_paused = true)]
 async fn many_dispatched_events_under_load_are_each_delivered_once() {

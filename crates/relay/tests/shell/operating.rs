@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use posthaste_core::{Admin, DeadFilter, Fault, OperatorAct, ResetTo, Selection};
 use posthaste_relay::Stopped;
+use tokio::time::Instant;
 
 use crate::stage::{NAME, Stage, draft, ids, pass, received, wait_until};
 
@@ -16,7 +17,9 @@ async fn a_paused_subscription_stops_and_goes_on_when_it_is_resumed() {
     received(&sink, 1).await;
 
     stage.log.act(&OperatorAct::Pause(NAME.to_owned()), "ada").await.unwrap();
+    let paused = Instant::now();
     wait_until("its lanes are given back", || stage.is_given_back()).await;
+    assert!(paused.elapsed() < Duration::from_secs(1), "not only at the next renewal");
     stage.publish("a").await;
     pass(Duration::from_secs(120)).await;
     assert_eq!(sink.received().len(), 1);
@@ -62,7 +65,7 @@ async fn dead_letters_that_are_replayed_are_delivered_soon_and_in_order() {
 
     let all = Selection::Matching(DeadFilter::default());
     stage.log.act(&OperatorAct::Replay(all), "ada").await.unwrap();
-    let asked = tokio::time::Instant::now();
+    let asked = Instant::now();
     received(&sink, 5).await;
 
     assert!(asked.elapsed() < Duration::from_millis(100), "{:?}", asked.elapsed());

@@ -1,12 +1,16 @@
 //! Several relays share the lanes.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use posthaste_core::{Fault, RelayId};
 use posthaste_relay::Stopped;
+use posthaste_testkit::failing_log::Operation;
 use tokio::time::Instant;
 
-use crate::stage::{NAME, Stage, ids, pass, sorted, wait_until};
+use crate::{
+    stage::{NAME, Stage, ids, pass, sorted, wait_until},
+    traps::{Trap, TrapLog, UntilSink},
+};
 
 /// Who holds how many lanes.
 fn holders(stage: &Stage) -> Vec<usize> {
@@ -83,6 +87,23 @@ async fn three_relays_try_a_failing_event_no_more_often_than_one() {
     }
 
     assert_eq!(tries, [10, 10]);
+}
+
+// pitfalls D1, D10: the log counts the lease from when it was asked for, not from when the answer arrives
+#[tokio::test(start_paused = true)]
+async fn a_slow_renewal_leaves_less_time_to_send() {
+    let stage = Stage::new(1);
+    let (sink, log) = (Arc::new(UntilSink::default()), Arc::new(TrapLog::new(&stage.log)));
+    log.set(Operation::Hold, Trap::Slow(Duration::from_secs(4)));
+    stage.publish("a").await;
+
+    let asked = Instant::now();
+    let relay = stage.relay_over(log, Arc::clone(&sink) as _).start().await.unwrap();
+    stage.settled().await;
+
+    let until = sink.0.lock().unwrap()[0];
+    assert_eq!(until, (asked + stage.settings.sending_time()).into_std());
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
 }
 
 // pitfalls D3, D4

@@ -5,7 +5,7 @@ use std::{
     future::{Future, pending},
     pin::Pin,
     sync::{Mutex, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
@@ -17,6 +17,8 @@ use posthaste_core::{
 use posthaste_testkit::{FlakySink, failing_log::Operation};
 use tokio::sync::watch;
 
+use crate::stage::pass;
+
 /// What happens to whoever falls into a trap.
 #[derive(Clone, Debug)]
 pub(crate) enum Trap {
@@ -24,6 +26,8 @@ pub(crate) enum Trap {
     /// When the gate is opened.
     PanicBehind(watch::Receiver<bool>),
     Hang,
+    /// Answers, but only after this long.
+    Slow(Duration),
 }
 
 /// A log with traps. Each is good for one call.
@@ -60,6 +64,7 @@ impl TrapLog {
                 panic!("{operation:?} panics on purpose, behind the gate")
             }
             Some((_, Trap::Hang)) => pending().await,
+            Some((_, Trap::Slow(span))) => pass(span).await,
             None => {}
         }
     }
@@ -142,6 +147,22 @@ impl Sink for GatedSink {
 
     async fn ping(&self) -> Result<(), Fault> {
         self.inner.ping().await
+    }
+}
+
+/// A sink that takes everything and writes down until when it might have.
+#[derive(Default)]
+pub(crate) struct UntilSink(pub(crate) Mutex<Vec<Instant>>);
+
+#[async_trait]
+impl Sink for UntilSink {
+    async fn deliver(&self, batch: &[Entry], until: Instant) -> Vec<Delivery> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(until);
+        vec![Delivery::Delivered; batch.len()]
+    }
+
+    async fn ping(&self) -> Result<(), Fault> {
+        Ok(())
     }
 }
 

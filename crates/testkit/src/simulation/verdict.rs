@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use posthaste_core::Timestamp;
+use posthaste_core::{OnDead, Order, Timestamp};
 
 use super::{
     Run,
@@ -98,6 +98,11 @@ fn subscription(world: &World, index: usize, quiet: bool) -> SubscriptionHistory
         finished: quiet,
         ..history::of_store(&world.store, &subscription.name)
     };
+    // Whether a key should have waited is said by the policy, not by what the engine wrote.
+    let holds = subscription.on_dead == OnDead::Hold && subscription.order == Order::Key;
+    for letter in &mut history.dead {
+        letter.holds = holds && letter.key.is_some();
+    }
     excuse_what_was_before(world, index, &mut history);
     if world.clock_jumps > 0 {
         forget_times(world, &mut history);
@@ -114,7 +119,7 @@ fn excuse_what_was_before(world: &World, index: usize, history: &mut Subscriptio
             || history.dead.iter().any(|letter| letter.id == id);
         if came && world.resets[index] > 0 {
             history.late.insert(id);
-        } else if !came {
+        } else {
             history.unwanted.insert(id);
         }
     }

@@ -40,6 +40,18 @@ impl Bench {
         self.send()
     }
 
+    /// A minute passes in which nobody answers but the log to what it is asked, and to renewals.
+    pub(crate) fn idle_on(&mut self) {
+        let end = self.now + Duration::from_secs(60);
+        while self.now < end {
+            self.renew();
+            self.read_on();
+            self.now = self.machine.wake_at(self.now).map_or(end, |wake| wake.min(end));
+        }
+        self.renew();
+        self.read_on();
+    }
+
     /// The batch of this lane that is on the wire.
     pub(crate) fn send_of(&mut self, lane: Lane) -> Batch {
         self.read_on();
