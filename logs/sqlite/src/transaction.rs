@@ -13,7 +13,11 @@ use crate::{
 const POOL_SIZE: u32 = 4;
 
 /// The ids of the events at these positions, as the transaction sees them.
-pub async fn find(tx: &mut SqliteTransaction<'_>, prefix: &str, positions: &[Position]) -> Result<Vec<EventId>> {
+pub async fn find(
+    tx: &mut SqliteTransaction<'_>,
+    prefix: &str,
+    positions: &[Position],
+) -> Result<Vec<EventId>> {
     writer::find(tx, prefix, positions).await
 }
 

@@ -211,7 +211,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: BALANCE,
         find: "!held_elsewhere && !ours && !self.zombies.contains(line.lane)",
         replace: "!held_elsewhere && !ours",
-        caught_by: &[simulation(2_000)],
+        caught_by: &[some_tests("posthaste-relay", "--test machine")],
     },
     Fault {
         name: "lanes-of-a-live-relay-taken",

@@ -76,8 +76,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "position-used-twice-after-pruning",
         breaks: "a new event gets a position that cursors have passed (rule 2)",
         file: EVENTS,
-        find: "        self.last.0 += 1;",
-        replace: "        self.last.0 = self.rows.keys().next_back().map_or(0, |last| last.0) + 1;",
+        find: "        self.by_id.remove(&row.event.id);",
+        replace: "        self.by_id.remove(&row.event.id);\n        self.last = self.rows.keys().next_back().copied().unwrap_or_default();",
         caught_by: &[simulation(1_000), tests("posthaste-testkit")],
     },
     Fault {
