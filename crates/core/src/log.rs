@@ -297,6 +297,8 @@ pub struct Retention {
     pub lines: Duration,
     /// Journal rows older than this go.
     pub journal: Duration,
+    /// Dead letters that somebody resolved longer ago than this go, once the log has no more of the event. Others never do.
+    pub dead: Duration,
     /// How many rows of each kind go in one step at most.
     pub step: u32,
 }
@@ -304,7 +306,7 @@ pub struct Retention {
 impl Default for Retention {
     fn default() -> Self {
         const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-        Self { events: 7 * DAY, lines: 7 * DAY, journal: 30 * DAY, step: 1_000 }
+        Self { events: 7 * DAY, lines: 7 * DAY, journal: 30 * DAY, dead: 30 * DAY, step: 1_000 }
     }
 }
 
@@ -317,4 +319,6 @@ pub struct Pruned {
     pub lines: u64,
     /// Journal rows that went.
     pub journal: u64,
+    /// Resolved dead letters that went.
+    pub dead: u64,
 }

@@ -206,6 +206,7 @@ create table "{prefix}_dead" (
 
 create index "{prefix}_dead_position" on "{prefix}_dead" (subscription, position);
 create index "{prefix}_dead_open" on "{prefix}_dead" (subscription) where resolution is null;
+create index "{prefix}_dead_resolved" on "{prefix}_dead" (resolved_at) where resolved_at is not null;
 create index "{prefix}_dead_new" on "{prefix}_dead" (new_id) where new_id is not null;
 
 -- Is this key held by a dead letter?

@@ -37,7 +37,7 @@ const SMALL: [&str; 23] = [
 ];
 
 /// Statements that relays or publishers run all the time.
-const HOT: [&str; 26] = [
+const HOT: [&str; 27] = [
     "append_lines",
     "bury",
     "census",
@@ -55,6 +55,7 @@ const HOT: [&str; 26] = [
     "last_position",
     "leave",
     "park",
+    "prune_dead",
     "prune_events",
     "prune_journal",
     "prune_lines",

@@ -15,15 +15,17 @@ pub(crate) async fn prune(log: &Inner, retention: &Retention) -> Result<Pruned> 
     let events = sqlx::query(statements.prune_events.clone()).bind(events).bind(step).bind(log.lanes());
     let lines = sqlx::query(statements.prune_lines.clone()).bind(lines).bind(step).bind(log.lanes());
     let journal = sqlx::query(statements.prune_journal.clone()).bind(journal).bind(step);
-    // Each statement is a transaction by itself: the three kinds do not depend on each other, and
+    let dead = now.before(retention.dead).0;
+    let dead = sqlx::query(statements.prune_dead.clone()).bind(dead).bind(step);
+    // Each statement is a transaction by itself: the kinds do not depend on each other, and
     // other writers can come between.
-    let mut gone = [0; 3];
-    for (query, gone) in [events, lines, journal].into_iter().zip(&mut gone) {
+    let mut gone = [0; 4];
+    for (query, gone) in [events, lines, journal, dead].into_iter().zip(&mut gone) {
         *gone = delete(query, &mut connection).await?;
     }
     connection.put_back();
-    let [events, lines, journal] = gone;
-    Ok(Pruned { events, lines, journal })
+    let [events, lines, journal, dead] = gone;
+    Ok(Pruned { events, lines, journal, dead })
 }
 
 async fn delete(query: Bound<'_>, connection: &mut sqlx::SqliteConnection) -> Result<u64> {

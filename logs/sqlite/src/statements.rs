@@ -141,7 +141,7 @@ statements! {
     draw_versions, drop_lines, drop_parked, drop_subscription, edit, enrol, expire_relays, find_dead, find_duplicate,
     find_event, find_ids, find_lines, find_subscription, first_lines, holders, is_paused, journal_act, journal_dead,
     journal_delivered, journal_failed, journal_of, journal_resolved, last_position, leave, list_dead, list_log,
-    list_parked, list_word, match_dead, meta, names, passing_line, prune_events, prune_journal, prune_lines, read,
+    list_parked, list_word, match_dead, meta, names, passing_line, prune_dead, prune_events, prune_journal, prune_lines, read,
     read_parked, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead, set_meta, set_paused,
     status_log, status_subscriptions, statuses, summaries, unpark;
     append_lines: 7, bury: EVENT_COLUMNS + 8, park: EVENT_COLUMNS + 9, publish: EVENT_COLUMNS,

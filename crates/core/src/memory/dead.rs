@@ -110,6 +110,26 @@ impl DeadTable {
     }
 
     /// The last dead letter at this place.
+    /// Removes letters that were resolved before this time, of events that are gone. Answers how many.
+    pub(super) fn prune(
+        &mut self,
+        before: Timestamp,
+        step: usize,
+        is_gone: impl Fn(Position) -> bool,
+    ) -> usize {
+        let old = |row: &DeadRow| row.resolved.as_ref().is_some_and(|resolved| resolved.at < before);
+        let going = self.rows.iter().filter(|(_, row)| old(row) && is_gone(row.position)).map(|(id, _)| *id);
+        let going: Vec<i64> = going.take(step).collect();
+        for id in &going {
+            if let Some(row) = self.rows.remove(id)
+                && let Some(places) = self.places.get_mut(&row.subscription)
+            {
+                places.latest.retain(|_, latest| latest != id);
+            }
+        }
+        going.len()
+    }
+
     pub(super) fn latest(&self, subscription: &str, position: Position) -> Option<&DeadRow> {
         self.rows.get(self.places.get(subscription)?.latest.get(&position)?)
     }

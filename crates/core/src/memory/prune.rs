@@ -15,6 +15,7 @@ impl MemoryStore {
             events: count(events.len()),
             lines: self.prune_lines(now.before(retention.lines), step),
             journal: self.prune_journal(now.before(retention.journal), step),
+            dead: self.prune_dead(now.before(retention.dead), step),
         }
     }
 
@@ -52,6 +53,12 @@ impl MemoryStore {
             pruned += 1;
         }
         count(pruned)
+    }
+
+    /// While the log has the event its status is told by its dead letters.
+    fn prune_dead(&mut self, before: Timestamp, step: usize) -> u64 {
+        let log = &self.log;
+        count(self.dead.prune(before, step, |position| log.get(position).is_none()))
     }
 }
 

@@ -40,7 +40,7 @@ impl Pruner {
             match self.log.prune(&retention).await {
                 Ok(pruned) => {
                     complaint.succeeded(self.timer.now());
-                    metric::pruned(&self.prefix, pruned.events + pruned.lines + pruned.journal);
+                    metric::pruned(&self.prefix, pruned.events + pruned.lines + pruned.journal + pruned.dead);
                     if is_full(&pruned, retention.step) {
                         wait = BETWEEN_FULL_STEPS;
                     }
@@ -52,7 +52,7 @@ impl Pruner {
 }
 
 fn is_full(pruned: &Pruned, step: u32) -> bool {
-    pruned.events.max(pruned.lines).max(pruned.journal) >= u64::from(step)
+    pruned.events.max(pruned.lines).max(pruned.journal).max(pruned.dead) >= u64::from(step)
 }
 
 /// Measures how the log stands.

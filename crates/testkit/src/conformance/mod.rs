@@ -239,6 +239,7 @@ macro_rules! log_conformance {
                 keeps_the_last_line_of_every_lane,
                 a_chain_goes_on_after_its_lines_are_pruned,
                 removes_old_rows_of_the_journal,
+                removes_dead_letters_that_are_resolved_and_whose_event_is_gone,
                 goes_a_step_at_a_time,
                 positions_are_never_used_again,
             }

@@ -253,9 +253,9 @@ impl World {
     }
 
     fn prune(&mut self) {
+        const DAY: Duration = Duration::from_secs(86_400);
         let seconds = Duration::from_secs(self.rng.u64(..30));
-        let retention =
-            Retention { events: seconds, lines: seconds, journal: Duration::from_secs(86_400), step: 3 };
+        let retention = Retention { events: seconds, lines: seconds, journal: DAY, dead: DAY, step: 3 };
         self.store.prune(self.db_now(), &retention);
     }
 }

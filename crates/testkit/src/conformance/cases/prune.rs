@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use posthaste_core::{ActKind, Appended, Position, Pruned, Retention, Subscription};
+use posthaste_core::{
+    ActKind, Appended, DeadFilter, OperatorAct, Position, Pruned, Retention, Selection, Subscription,
+};
 
 use super::{
     Subject,
     bench::{Bench, SOON, act, keyed, places, positions},
-    changes::{delivered, failed},
+    changes::{dead, delivered, failed},
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -87,7 +89,7 @@ pub async fn keeps_the_last_line_of_every_lane<S: Subject>(subject: &S) {
 
     let pruned = bench.subject.log().prune(&Retention { lines: DAY, ..forever() }).await.expect("prune");
 
-    assert_eq!(pruned, Pruned { events: 0, lines: 2, journal: 0 });
+    assert_eq!(pruned, Pruned { lines: 2, ..Pruned::default() });
     assert_eq!(bench.line(sent[0].lane).await, before);
     let lanes = bench.all_lanes().len();
     assert_eq!(bench.census(super::bench::SUB).await.map(|census| census.lanes.len()), Some(lanes as usize));
@@ -118,10 +120,31 @@ pub async fn removes_old_rows_of_the_journal<S: Subject>(subject: &S) {
 
     let pruned = bench.subject.log().prune(&Retention { journal: DAY, ..forever() }).await.expect("prune");
 
-    assert_eq!(pruned, Pruned { events: 0, lines: 0, journal: 1 });
+    assert_eq!(pruned, Pruned { journal: 1, ..Pruned::default() });
     let timeline = subject.admin().show(sent.id).await.expect("show");
     let attempts: Vec<_> = timeline.items.iter().filter_map(|item| item.attempt).collect();
     assert_eq!(attempts, [2]);
+}
+
+pub async fn removes_dead_letters_that_are_resolved_and_whose_event_is_gone<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let sent = bench.publish([keyed("a"), keyed("b"), keyed("c")]).await;
+    bench.settle(&sent[0], vec![dead(&sent[0])]).await;
+    bench.settle(&sent[1], vec![dead(&sent[1])]).await;
+    let letters = subject.admin().dead(&DeadFilter::default()).await.expect("dead").items;
+    bench.act(OperatorAct::Discard(Selection::Ids(vec![letters[0].dead_id]))).await.expect("discard");
+    bench.advance(DAY * 2);
+    let retention = Retention { dead: DAY, ..forever() };
+
+    let early = subject.log().prune(&retention).await.expect("prune");
+    bench.settle(&sent[2], Vec::new()).await;
+    prune(&bench, DAY).await;
+    let pruned = subject.log().prune(&retention).await.expect("prune");
+
+    assert_eq!((early.dead, pruned.dead), (0, 1), "not while the log tells of the event");
+    let all = DeadFilter { resolved: true, ..DeadFilter::default() };
+    let left = subject.admin().dead(&all).await.expect("dead").items;
+    assert_eq!(left.iter().map(|letter| letter.position).collect::<Vec<_>>(), [sent[1].position]);
 }
 
 pub async fn goes_a_step_at_a_time<S: Subject>(subject: &S) {
@@ -157,5 +180,6 @@ async fn prune<S: Subject>(bench: &Bench<'_, S>, events: Duration) -> Pruned {
 }
 
 fn forever() -> Retention {
-    Retention { events: DAY * 10_000, lines: DAY * 10_000, journal: DAY * 10_000, step: 1_000 }
+    const LONG: Duration = Duration::from_secs(10_000 * 24 * 60 * 60);
+    Retention { events: LONG, lines: LONG, journal: LONG, dead: LONG, step: 1_000 }
 }
