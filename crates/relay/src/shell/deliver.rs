@@ -39,7 +39,7 @@ pub(super) async fn deliver(sink: &dyn Sink, entries: &[Entry], until: Instant) 
 
 /// One call; none if the sink panicked.
 async fn attempt(sink: &dyn Sink, entries: &[Entry], until: Instant) -> Option<Vec<Delivery>> {
-    if Instant::now() >= until {
+    if tokio::time::Instant::now() >= until.into() {
         return Some(vec![Delivery::NotSent; entries.len()]);
     }
     // In a block of its own, so that a sink that panics before it returns a future is caught as well.

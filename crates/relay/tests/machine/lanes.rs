@@ -193,6 +193,28 @@ fn a_relay_of_an_older_generation_holds_nothing_and_says_so() {
     assert!(bench.received.is_empty(), "what it would skip is not for it to judge");
 }
 
+// pitfall L24
+#[test]
+fn what_is_read_of_a_subscription_that_was_configured_anew_is_neither_sent_nor_passed() {
+    let mut bench = Bench::new(1);
+    bench.take_lanes();
+    let (event, cursor) = (bench.publish("a"), bench.last_line(Lane(0)).cursor);
+
+    let filter = Filter { types: vec![Pattern::new("*")], ..Filter::default() };
+    bench.store.subscribe(bench.db_now(), &Subscription { filter, ..Subscription::new(NAME) });
+    bench.machine.ring();
+    bench.read_on();
+    assert!(bench.sends.is_empty());
+    bench.run_for(Duration::from_secs(1), well);
+
+    let line = bench.last_line(Lane(0));
+    assert_eq!(
+        (line.kind, line.cursor),
+        (ActKind::GivenBack, cursor),
+        "{event} is left to a relay that knows"
+    );
+}
+
 // pitfall D2
 #[test]
 fn relays_that_start_together_seldom_want_the_same_lanes() {

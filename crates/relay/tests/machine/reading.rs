@@ -198,7 +198,7 @@ fn what_the_filter_excludes_is_passed_and_counted_but_not_sent() {
     assert!(bench.last_line(Lane(0)).cursor.has_passed(unwanted));
 }
 
-// pitfalls L13, S22
+// pitfalls S22, B10
 #[test]
 fn a_read_that_fails_is_tried_again_although_somebody_rang_meanwhile() {
     let mut bench = Bench::new(1);

@@ -72,7 +72,7 @@ async fn a_subscription_whose_destination_is_down_does_not_delay_another() {
     assert_eq!(relay.stop().await, Stopped::Cleanly);
 }
 
-// pitfall S23: an open transaction holds up nobody but itself, and is not passed over
+// pitfalls S18, U1
 #[tokio::test(start_paused = true)]
 async fn a_relay_that_finds_nothing_keeps_looking() {
     let stage = Stage::new(4);

@@ -1,10 +1,11 @@
 //! Hears what a relay says: its log lines, and its metrics. Both only on the thread of the test.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     fmt::Debug,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, Once, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -23,7 +24,25 @@ use tracing::{
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<(Level, String)>>>);
 
+thread_local! {
+    /// Who listens on this thread. A test runs on one thread, with all tasks of its relay.
+    static LISTENING: RefCell<Option<Lines>> = const { RefCell::new(None) };
+}
+
 impl Lines {
+    /// Hears what is logged on this thread from now on.
+    pub(crate) fn hear() -> Self {
+        static INSTALLED: Once = Once::new();
+        // One for the whole program: with one for each test, what is enabled for whom depends on who comes first.
+        INSTALLED.call_once(|| {
+            tracing::subscriber::set_global_default(Ear).unwrap();
+            tracing::callsite::rebuild_interest_cache();
+        });
+        let lines = Self::default();
+        LISTENING.set(Some(lines.clone()));
+        lines
+    }
+
     /// How many lines of this level or worse contain the text.
     pub(crate) fn count(&self, level: Level, text: &str) -> usize {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,7 +50,10 @@ impl Lines {
     }
 }
 
-impl Subscriber for Lines {
+/// Passes on what is logged to whoever listens on the same thread.
+struct Ear;
+
+impl Subscriber for Ear {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
         metadata.target().starts_with("posthaste")
     }
@@ -43,7 +65,12 @@ impl Subscriber for Lines {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text::default();
         event.record(&mut text);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((*event.metadata().level(), text.0));
+        LISTENING.with_borrow(|lines| {
+            if let Some(Lines(lines)) = lines {
+                let level = *event.metadata().level();
+                lines.lock().unwrap_or_else(PoisonError::into_inner).push((level, text.0));
+            }
+        });
     }
 
     fn record(&self, _: &span::Id, _: &span::Record<'_>) {}

@@ -20,8 +20,7 @@ use crate::{
 // pitfalls L30, S35, U8, B10
 #[tokio::test(start_paused = true)]
 async fn a_log_that_is_down_for_ten_minutes_is_waited_for_without_a_flood() {
-    let (lines, meters) = (Lines::default(), Meters::default());
-    let _hear = tracing::subscriber::set_default(lines.clone());
+    let (lines, meters) = (Lines::hear(), Meters::default());
     let _measure = metrics::set_default_local_recorder(&meters);
     let stage = Stage::new(4);
     let (sink, log) = (stage.sink(), Arc::new(FailingLog::new(stage.log.clone())));
@@ -167,6 +166,27 @@ async fn pruning_that_panics_goes_on() {
     .await;
 
     assert!(log.are_sprung());
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
+}
+
+// pitfalls L13, L16: a lane without a line is never taken for one that begins now
+#[tokio::test(start_paused = true)]
+async fn a_lane_that_has_lost_its_lines_is_complained_of_and_nothing_is_skipped() {
+    let lines = Lines::hear();
+    let stage = Stage::new(2);
+    let sink = stage.sink();
+    let relay = stage.relay(&sink).start().await.unwrap();
+    stage.publish_many(4, 4).await;
+    received(&sink, 4).await;
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
+
+    stage.log.with_store(|store| store.lose_lines(NAME, Lane(1)));
+    let relay = stage.relay(&sink).start().await.unwrap();
+    stage.publish_many(4, 4).await;
+    pass(Duration::from_secs(60)).await;
+
+    assert_eq!(sink.received().len(), 4, "nobody knows where to begin");
+    assert!(lines.count(Level::ERROR, "lane 1 of subscription") > 0);
     assert_eq!(relay.stop().await, Stopped::Cleanly);
 }
 

@@ -58,8 +58,7 @@ async fn a_dispatched_event_with_a_key_comes_from_the_log_at_once() {
 // pitfalls L5, U8
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_leaves_events_to_the_log_and_is_counted_and_said_once() {
-    let (lines, meters) = (Lines::default(), Meters::default());
-    let _hear = tracing::subscriber::set_default(lines.clone());
+    let (lines, meters) = (Lines::hear(), Meters::default());
     let _measure = metrics::set_default_local_recorder(&meters);
     let mut stage = Stage::new(4);
     stage.settings.hot_queue = 10;
