@@ -1,6 +1,9 @@
 //! One connection for one purpose, opened when it is needed and opened again after trouble.
 
-use std::ops::{Deref, DerefMut};
+use std::{
+    ops::{Deref, DerefMut},
+    time::{Duration, Instant},
+};
 
 use posthaste_core::Result;
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction, sqlite::SqliteConnectOptions};
@@ -24,10 +27,31 @@ impl Slot {
         let mut place = self.connection.lock().await;
         let connection = match place.take() {
             Some(connection) => connection,
-            None => self.options.connect().await.map_err(failed("open the database"))?,
+            None => connect(&self.options).await.map_err(failed("open the database"))?,
         };
         Ok(Taken { place, connection })
     }
+}
+
+/// Opens a connection. To give a new file its write-ahead log SQLite wants the file alone for a moment, and does not wait for
+/// that as it does for everything else: of those that create a log at the same time all but one have to try again.
+async fn connect(options: &SqliteConnectOptions) -> sqlx::Result<SqliteConnection> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    const PAUSE: Duration = Duration::from_millis(10);
+    let began = Instant::now();
+    loop {
+        match options.connect().await {
+            Err(error) if is_busy(&error) && began.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
+            answer => return answer,
+        }
+    }
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    let code =
+        error.as_database_error().and_then(|error| error.code()).and_then(|code| code.parse::<u32>().ok());
+    // The low byte is the primary code: SQLITE_BUSY.
+    code.is_some_and(|code| code & 0xff == 5)
 }
 
 /// A connection that was taken out of its slot. Only [`put_back`](Self::put_back) keeps it for the next: after an error, or
