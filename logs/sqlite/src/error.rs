@@ -28,6 +28,16 @@ pub(crate) fn failed(operation: &'static str) -> impl Fn(sqlx::Error) -> Error {
     }
 }
 
+/// Whether another connection was in the way.
+pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| primary_code(error) == code::BUSY)
+}
+
+/// SQLite's code without the details that its higher bytes add.
+fn primary_code(error: &dyn sqlx::error::DatabaseError) -> i32 {
+    error.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or_default() & 0xff
+}
+
 fn explain(error: &sqlx::Error) -> (ErrorKind, Option<&'static str>) {
     let database = match error {
         sqlx::Error::Database(database) => database,
@@ -40,8 +50,7 @@ fn explain(error: &sqlx::Error) -> (ErrorKind, Option<&'static str>) {
         sqlx::Error::Configuration(_) => return (ErrorKind::Invalid, None),
         _ => return (ErrorKind::Unexpected, None),
     };
-    let primary = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or_default() & 0xff;
-    match primary {
+    match primary_code(database.as_ref()) {
         code::BUSY | code::LOCKED | code::PROTOCOL => {
             (ErrorKind::Unavailable, Some("the database is locked by another writer"))
         }

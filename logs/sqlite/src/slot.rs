@@ -9,7 +9,7 @@ use posthaste_core::Result;
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction, sqlite::SqliteConnectOptions};
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::error::failed;
+use crate::error::{failed, is_busy};
 
 /// A place for one connection. Whoever works with it has it alone.
 pub(crate) struct Slot {
@@ -45,13 +45,6 @@ async fn connect(options: &SqliteConnectOptions) -> sqlx::Result<SqliteConnectio
             answer => return answer,
         }
     }
-}
-
-fn is_busy(error: &sqlx::Error) -> bool {
-    let code =
-        error.as_database_error().and_then(|error| error.code()).and_then(|code| code.parse::<u32>().ok());
-    // The low byte is the primary code: SQLITE_BUSY.
-    code.is_some_and(|code| code & 0xff == 5)
 }
 
 /// A connection that was taken out of its slot. Only [`put_back`](Self::put_back) keeps it for the next: after an error, or
