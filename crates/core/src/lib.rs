@@ -36,7 +36,7 @@ pub use log::{
     Pruned, Read, RelayId, Retention, Subscribed, SubscriptionCensus,
 };
 pub use names::{AggregateType, EventType};
-pub use position::{Cursor, Entry, Lane, LaneSet, MAX_LANES, Origin, Position};
+pub use position::{Cursor, Entry, Lane, LaneSet, MAX_LANES, Origin, Position, Snapshot};
 pub use published::Published;
 pub use retry::{Outcome, RetryOverrides, RetryPolicy};
 pub use sink::Sink;

@@ -30,7 +30,8 @@ pub trait Log: Send + Sync + 'static {
     async fn read(&self, read: &Read) -> Result<Page>;
 
     /// Appends one line for each act, with all its changes, or nothing of that act. Acts that were already applied by
-    /// this relay answer `Done` again, so that an append whose answer was lost can be repeated.
+    /// this relay answer `Done` again, so that an append whose answer was lost can be repeated. An act whose cursor stands on
+    /// something that is gone (see [`Page::void`]) is `Fenced`.
     async fn append(&self, subscription: &str, relay: &RelayId, acts: &[Act]) -> Result<Vec<Appended>>;
 
     /// Removes the relay's row, so that others need not wait for its lease to end.
@@ -118,6 +119,8 @@ pub struct LaneCensus {
     pub n: i64,
     /// How far it is settled.
     pub cursor: Cursor,
+    /// No event beyond this position can have been read by anybody yet.
+    pub seen: Position,
     /// Who holds it, if that relay is alive.
     pub holder: Option<RelayId>,
     /// Whether something of it is parked, or held dead.
@@ -159,6 +162,8 @@ pub struct Limit {
 pub struct Page {
     /// Entries of the log, in position order.
     pub entries: Vec<Entry>,
+    /// Where the page begins: in the window that was asked for, or in a new one. Its entries are done one by one from here.
+    pub start: Cursor,
     /// Every asked lane has been read up to here.
     pub end: Cursor,
     /// Whether the limit, and not the log, ended the page.
@@ -169,8 +174,13 @@ pub struct Page {
     pub troubled: LaneSet,
     /// How long until something that is parked in an asked lane falls due.
     pub next_due: Option<Duration>,
+    /// No event beyond this position has been read by this page or any before it.
+    pub seen: Position,
     /// The subscription is paused or of another generation: ask for a census before going on.
     pub stale: bool,
+    /// What the cursor stands on is gone, because the database has crashed and gives the same numbers out again: everything that
+    /// was read is void, and the lanes are to be taken again from their last lines.
+    pub void: bool,
 }
 
 /// One act on one lane. It becomes the lane's line `n`, with all its changes, or nothing.

@@ -1,6 +1,6 @@
 //! Where an event stands: its position in the log, its lane, and the cursor that passes it.
 
-use std::fmt;
+use std::{cmp::Ordering, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -96,23 +96,91 @@ impl FromIterator<Lane> for LaneSet {
     }
 }
 
-/// How far a subscription has settled, or read, a lane: everything up to and including `after`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Which transactions a log sees at one moment. Logs whose positions are handed out before their transactions commit are read
+/// in windows between two snapshots; others need none. A later snapshot has a higher number.
+#[derive(Clone, Default)]
+pub struct Snapshot(Option<Arc<Taken>>);
+
+struct Taken {
+    number: i64,
+    text: Box<str>,
+}
+
+impl Snapshot {
+    /// A snapshot as the database writes it, with the number under which the log keeps it.
+    pub fn new(number: i64, text: impl Into<Box<str>>) -> Self {
+        Self(Some(Arc::new(Taken { number, text: text.into() })))
+    }
+
+    /// Its number; 0 for the one that sees nothing, before all others.
+    #[must_use]
+    pub fn number(&self) -> i64 {
+        self.0.as_ref().map_or(0, |taken| taken.number)
+    }
+
+    /// As the database writes it; nothing for the one that sees nothing.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.0.as_ref().map(|taken| &*taken.text)
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.number(), self.text().unwrap_or("-"))
+    }
+}
+
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        self.number() == other.number()
+    }
+}
+
+impl Eq for Snapshot {}
+
+impl PartialOrd for Snapshot {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Snapshot {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+/// How far a subscription has settled, or read, a lane: everything that `from` sees, and of what only `to` sees everything up to
+/// and including `after`. (Without snapshots, simply everything up to `after`.)
+///
+/// The order of the fields is the order of cursors: of two windows with the same end, the one that begins later has less left.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
+    /// The end of the window that is being read.
+    pub to: Snapshot,
+    /// Its beginning. The same as its end if the window is done: then `after` only tells the highest position so far.
+    pub from: Snapshot,
     /// The last position that is done.
     pub after: Position,
 }
 
 impl Cursor {
-    /// The cursor that has passed this position.
+    /// The cursor that has passed this position, in a log without windows.
     #[must_use]
     pub fn at(position: Position) -> Self {
-        Self { after: position }
+        Self { after: position, ..Self::default() }
     }
 
-    /// Whether this position is done.
+    /// The cursor in the same window that has passed this position.
     #[must_use]
-    pub fn has_passed(self, position: Position) -> bool {
+    pub fn moved_to(&self, position: Position) -> Self {
+        Self { after: position, ..self.clone() }
+    }
+
+    /// Whether this position is done, in a log without windows.
+    #[must_use]
+    pub fn has_passed(&self, position: Position) -> bool {
         position <= self.after
     }
 }

@@ -90,11 +90,13 @@ fn lane_census(row: &SqliteRow, name: &str) -> Result<LaneCensus> {
         let message = format!("lane {lane} of subscription {name:?} has no line; the log is damaged");
         Error::new(ErrorKind::Schema, message)
     })?;
+    let cursor = Cursor::at(Position(get(row, 6)?));
     let holder: Option<String> = get(row, 7)?;
     Ok(LaneCensus {
         lane,
         n,
-        cursor: Cursor::at(Position(get(row, 6)?)),
+        seen: cursor.after,
+        cursor,
         holder: holder.map(RelayId),
         troubled: get(row, 8)?,
     })

@@ -59,7 +59,7 @@ impl View<'_> {
             .bind(self.now.0)
             .bind(read.lanes.mask())
             .bind(read.after.after.0)
-            .bind(read.until.map_or(i64::MAX, |until| until.after.0))
+            .bind(read.until.as_ref().map_or(i64::MAX, |until| until.after.0))
             .bind(if read.lanes.is_empty() { 0 } else { rows_for(read.limit) })
             .bind(read.parked.mask())
             .bind(read.hold_dead)
@@ -84,16 +84,24 @@ impl View<'_> {
             Some(last) if filling.more => last.position,
             None if filling.more => after,
             // Nothing beyond the last committed position can have been read.
-            _ => self.read.until.map_or(standing.last, |until| until.after.min(standing.last)).max(after),
+            _ => self
+                .read
+                .until
+                .as_ref()
+                .map_or(standing.last, |until| until.after.min(standing.last))
+                .max(after),
         };
         Page {
             entries: filling.entries,
+            start: self.read.after.clone(),
             end: Cursor::at(end),
+            seen: end,
             more: filling.more,
             parked: Vec::new(),
             troubled: standing.troubled,
             next_due: standing.next_due.map(|due| due.since(self.now)),
             stale: standing.stale,
+            void: false,
         }
     }
 

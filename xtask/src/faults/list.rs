@@ -137,8 +137,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "hot-event-that-was-read-already",
         breaks: "an event goes from memory although the log has yielded it (rule 6)",
         file: LANE,
-        find: "            && !self.read_to.has_passed(position)\n",
-        replace: "            && (self.read_to.has_passed(position) || !self.read_to.has_passed(position))\n",
+        find: "            && position > self.seen\n",
+        replace: "            && position > Position::default()\n",
         caught_by: &[simulation(2_000)],
     },
     Fault {

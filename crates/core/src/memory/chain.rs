@@ -26,8 +26,8 @@ impl Line {
     /// it may ask for another act under the same number.
     fn is(&self, relay: &RelayId, act: &Act) -> bool {
         self.relay.as_ref() == Some(relay)
-            && (self.n, self.kind, self.cursor, self.delivered)
-                == (act.n, act.kind, act.cursor, act.delivered)
+            && (self.n, self.kind, &self.cursor, self.delivered)
+                == (act.n, act.kind, &act.cursor, act.delivered)
     }
 }
 
@@ -73,7 +73,7 @@ impl Chain {
 
     /// How far the lane is settled; a lane without lines has settled nothing.
     pub(super) fn cursor(&self) -> Cursor {
-        self.last().map(|line| line.cursor).unwrap_or_default()
+        self.last().map(|line| line.cursor.clone()).unwrap_or_default()
     }
 
     /// Appends the act as a line, if its number is the next one.
@@ -87,7 +87,7 @@ impl Chain {
             n: act.n,
             kind: act.kind,
             relay: Some(relay.clone()),
-            cursor: act.cursor,
+            cursor: act.cursor.clone(),
             delivered: act.delivered,
             at: now,
         });

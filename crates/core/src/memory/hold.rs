@@ -56,7 +56,8 @@ impl MemoryStore {
             Some(LaneCensus {
                 lane,
                 n: line.n,
-                cursor: line.cursor,
+                cursor: line.cursor.clone(),
+                seen: line.cursor.after,
                 holder: holder.cloned(),
                 troubled: troubled.contains(lane),
             })

@@ -20,12 +20,15 @@ impl MemoryStore {
         let (parked, _) = fill(view.parked(), read.limit);
         Page {
             entries,
+            start: read.after.clone(),
             end: Cursor::at(end),
+            seen: end,
             more,
             parked,
             troubled: self.troubled(&read.subscription),
             next_due: view.next_due(),
             stale: row.is_none_or(|row| row.paused || row.generation != read.generation),
+            void: false,
         }
     }
 }
@@ -47,7 +50,7 @@ impl<'a> View<'a> {
     /// Where the page ends at the latest. Nothing beyond the last committed position can have been read.
     fn until(&self) -> Position {
         let last = self.store.log.last();
-        self.read.until.map_or(last, |until| until.after.min(last))
+        self.read.until.as_ref().map_or(last, |until| until.after.min(last))
     }
 
     fn entry(&self, position: Position, row: &Row) -> Entry {

@@ -37,6 +37,15 @@ impl Machine {
         self.forget_append();
     }
 
+    /// What was read and every place in it is void. The lanes are taken again, from their last lines.
+    pub(super) fn lose_place(&mut self, now: Moment) {
+        let lanes = self.held();
+        lanes.iter().for_each(|lane| self.drop_lane(lane));
+        self.notes.push(Note::Voided { lanes: lanes.len() });
+        self.renewal_wanted = true;
+        self.pace.failed(now);
+    }
+
     /// A line that we did not write is the last one: somebody else has the lane.
     fn drop_overtaken(&mut self, census: &SubscriptionCensus) {
         for line in &census.lanes {

@@ -4,7 +4,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 use posthaste_core::{Act, ActKind, Change, Cursor, Entry, Lane, LaneCensus, Origin, Position};
 
-use super::flight::{Desk, Flight};
+use super::{
+    flight::{Desk, Flight},
+    reading::Reach,
+};
 use crate::Moment;
 
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(super) struct HeldLane {
     pub(super) cursor: Cursor,
     /// Everything up to here has been read.
     pub(super) read_to: Cursor,
+    /// No event beyond this position has been read, by us or by anybody before us.
+    seen: Position,
     /// Changes whenever what was read is void, so that a page asked for before is recognised.
     pub(super) epoch: u64,
     /// Something of it is parked or held dead.
@@ -56,9 +61,10 @@ impl HeldLane {
         Self {
             lane: census.lane,
             n,
-            lined: census.cursor,
-            cursor: census.cursor,
-            read_to: census.cursor,
+            lined: census.cursor.clone(),
+            cursor: census.cursor.clone(),
+            read_to: census.cursor.clone(),
+            seen: census.seen,
             epoch,
             troubled: census.troubled,
             giving_back: false,
@@ -97,9 +103,10 @@ impl HeldLane {
             && self.flight.as_ref().is_none_or(|flight| flight.origin == Origin::Log)
     }
 
-    /// A page has been read up to `end`; these are this lane's entries of it.
-    pub(super) fn push(&mut self, batches: impl IntoIterator<Item = Batch>, end: Cursor) {
-        self.read_to = end;
+    /// A page has been read; these are this lane's entries of it.
+    pub(super) fn push(&mut self, batches: impl IntoIterator<Item = Batch>, reach: &Reach) {
+        self.read_to = reach.end.clone();
+        self.seen = self.seen.max(reach.seen);
         self.queue.extend(batches);
         self.advance();
     }
@@ -111,7 +118,7 @@ impl HeldLane {
     /// With nothing under way, what was read and had no entries for this lane is settled.
     fn advance(&mut self) {
         if self.flight.is_none() && self.queue.is_empty() && !self.appending {
-            self.cursor = self.read_to;
+            self.cursor = self.read_to.clone();
         }
     }
 
@@ -130,7 +137,7 @@ impl HeldLane {
         }
         let Some(flight) = &mut self.flight else {
             let Some((origin, batch)) = self.next_batch() else { return false };
-            let flight = self.flight.insert(Flight::new(origin, self.cursor));
+            let flight = self.flight.insert(Flight::new(origin, self.cursor.clone()));
             flight.admit(batch, &mut self.hot, desk);
             return true;
         };
@@ -144,7 +151,7 @@ impl HeldLane {
     fn next_batch(&mut self) -> Option<(Origin, Batch)> {
         match self.parked.take() {
             Some(mut batch) => {
-                batch.end = self.cursor;
+                batch.end = self.cursor.clone();
                 Some((Origin::Parked, batch))
             }
             None => self.queue.pop_front().map(|batch| (Origin::Log, batch)),
@@ -179,7 +186,7 @@ impl HeldLane {
             lane: self.lane,
             n: self.n + 1,
             kind,
-            cursor: self.cursor,
+            cursor: self.cursor.clone(),
             delivered: 0,
             changes: Vec::new(),
         };
@@ -200,7 +207,7 @@ impl HeldLane {
             return None;
         }
         self.appending = true;
-        let (lane, n, cursor) = (self.lane, self.n + 1, self.cursor);
+        let (lane, n, cursor) = (self.lane, self.n + 1, self.cursor.clone());
         Some(Act { lane, n, kind: ActKind::Settled, cursor, delivered: 0, changes: Vec::new() })
     }
 
@@ -218,8 +225,8 @@ impl HeldLane {
         self.settling = (0, 0);
         self.shed = false;
         self.n = act.n;
-        self.lined = act.cursor;
-        self.cursor = act.cursor;
+        self.lined = act.cursor.clone();
+        self.cursor = act.cursor.clone();
         let void = act.changes.iter().any(|change| !matches!(change, Change::Unpark(_)));
         let read_ahead = self.read_to > self.cursor;
         if void {
@@ -234,7 +241,7 @@ impl HeldLane {
     pub(super) fn forget(&mut self, epoch: u64) {
         self.queue.clear();
         self.parked = None;
-        self.read_to = self.cursor;
+        self.read_to = self.cursor.clone();
         self.epoch = epoch;
     }
 
@@ -246,7 +253,7 @@ impl HeldLane {
 
     /// Forgets what waits behind the batch on the wire; it is read again when that is back.
     pub(super) fn shed(&mut self, epoch: u64) {
-        let end = self.flight.as_ref().map_or(self.cursor, |flight| flight.end);
+        let end = self.flight.as_ref().map_or(&self.cursor, |flight| &flight.end).clone();
         self.forget(epoch);
         self.read_to = end;
         self.shed = true;
@@ -264,7 +271,7 @@ impl HeldLane {
             && self.hot_sending.is_none()
             && self.queue.is_empty()
             && self.parked.is_none()
-            && !self.read_to.has_passed(position)
+            && position > self.seen
             && self.hot.len() < marks
     }
 }

@@ -55,6 +55,12 @@ pub enum Note {
     GivenBack(Lane),
     /// Somebody else holds this lane: what was sent and not settled may be sent again.
     Fenced(Lane),
+    /// The database has crashed: these lanes are taken again from their last lines, and what was sent and not settled may be sent
+    /// again.
+    Voided {
+        /// How many.
+        lanes: u32,
+    },
     /// The subscription has been configured anew elsewhere; this relay leaves it alone.
     Outdated {
         /// The generation this relay is configured for.

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use posthaste_core::{Cursor, Entry, Lane, LaneSet, Limit, OnDead, Page, Read};
+use posthaste_core::{Cursor, Entry, Lane, LaneSet, Limit, OnDead, Page, Position, Read};
 
 use super::{
     Command, Machine, Note,
@@ -32,6 +32,10 @@ impl Machine {
             self.pace.failed(now);
             return;
         };
+        if page.void {
+            self.lose_place(now);
+            return;
+        }
         self.renewal_wanted |= page.stale;
         // Paused, or configured anew elsewhere: what the filter here excludes may be wanted by now. Only a lane that is on its
         // way back goes on, to pass what was delivered from memory.
@@ -47,7 +51,8 @@ impl Machine {
             held.troubled = page.troubled.contains(held.lane);
         }
         let mut found = self.accept_parked(page.parked, &read, valid);
-        found |= self.accept_entries(page.entries, page.end, &read, valid);
+        let reach = Reach { start: page.start, end: page.end, seen: page.seen };
+        found |= self.accept_entries(page.entries, &reach, &read, valid);
         if let Some(wait) = page.next_due {
             self.next_due = earlier(self.next_due, now + wait);
         }
@@ -74,7 +79,7 @@ impl Machine {
     }
 
     /// Answers whether something came that is worth reading on for at once.
-    fn accept_entries(&mut self, entries: Vec<Entry>, end: Cursor, read: &Read, valid: LaneSet) -> bool {
+    fn accept_entries(&mut self, entries: Vec<Entry>, reach: &Reach, read: &Read, valid: LaneSet) -> bool {
         let mut skipped = 0;
         let mut found = false;
         let mut by_lane = split_by_lane(entries);
@@ -86,7 +91,7 @@ impl Machine {
             skipped += before - entries.len();
             found |=
                 before > entries.len() || entries.iter().any(|entry| !held.hot.contains(&entry.position));
-            held.push(cut(entries, end, self.settings.batch), end);
+            held.push(cut(entries, reach, self.settings.batch), reach);
         }
         if skipped > 0 {
             self.notes.push(Note::Skipped(skipped as u64));
@@ -173,8 +178,8 @@ impl Machine {
         let cap = self.settings.page.entries;
         let wanting: Vec<&HeldLane> =
             self.lanes.values().filter(|held| held.wants_reading() && held.load().0 < cap).collect();
-        let front = wanting.iter().map(|held| held.read_to).max().unwrap_or_default();
-        let last = wanting.iter().map(|held| held.read_to).min().unwrap_or_default();
+        let front = wanting.iter().map(|held| &held.read_to).max().cloned().unwrap_or_default();
+        let last = wanting.iter().map(|held| &held.read_to).min().cloned().unwrap_or_default();
         let timely = due || self.pace.next() <= now;
         let behind = last < front && (!self.read_behind || !timely);
         if self.lanes.is_empty() || !(behind || timely) {
@@ -182,7 +187,7 @@ impl Machine {
         }
         let after = if behind { last } else { front };
         let lanes = wanting.iter().filter(|held| held.read_to == after).map(|held| held.lane).collect();
-        let until = wanting.iter().map(|held| held.read_to).filter(|cursor| *cursor > after).min();
+        let until = wanting.iter().map(|held| &held.read_to).filter(|cursor| **cursor > after).min().cloned();
         self.read_behind = behind;
         Some(Group { lanes, after, until })
     }
@@ -203,17 +208,25 @@ fn split_by_lane(entries: Vec<Entry>) -> std::collections::BTreeMap<Lane, Vec<En
     lanes
 }
 
+/// From where to where a page reaches.
+pub(super) struct Reach {
+    start: Cursor,
+    pub(super) end: Cursor,
+    /// No event beyond this position was read.
+    pub(super) seen: Position,
+}
+
 /// Cuts the entries of a lane into batches. The last one reaches to the end of the page.
-fn cut(entries: Vec<Entry>, end: Cursor, size: usize) -> Vec<Batch> {
+fn cut(entries: Vec<Entry>, reach: &Reach, size: usize) -> Vec<Batch> {
     let mut batches = Vec::new();
     let mut entries = entries.into_iter().peekable();
     while entries.peek().is_some() {
         let part: Vec<Entry> = entries.by_ref().take(size).collect();
-        let reach = part.last().map(|entry| Cursor::at(entry.position)).unwrap_or_default();
-        batches.push(batch(part, reach));
+        let last = part.last().map(|entry| entry.position).unwrap_or_default();
+        batches.push(batch(part, reach.start.moved_to(last)));
     }
     if let Some(last) = batches.last_mut() {
-        last.end = end;
+        last.end = reach.end.clone();
     }
     batches
 }

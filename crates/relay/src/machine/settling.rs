@@ -168,7 +168,7 @@ fn take_act(census: &LaneCensus) -> Act {
         lane: census.lane,
         n: census.n + 1,
         kind: ActKind::Taken,
-        cursor: census.cursor,
+        cursor: census.cursor.clone(),
         delivered: 0,
         changes: Vec::new(),
     }

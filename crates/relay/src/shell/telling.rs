@@ -28,6 +28,14 @@ pub(super) fn tell(subscription: &str, metrics: &Metrics, note: Note) {
             metrics.fenced.increment(1);
             tracing::warn!(subscription, %lane, "lane lost; what was not settled is delivered again");
         }
+        Note::Voided { lanes } => {
+            metrics.fenced.increment(u64::from(lanes));
+            tracing::warn!(
+                subscription,
+                lanes,
+                "the database has crashed and recovered; lanes are taken again, what was not settled is delivered again"
+            );
+        }
         Note::Outdated { ours, stored } => tracing::error!(
             subscription,
             ours,

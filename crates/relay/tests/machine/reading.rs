@@ -176,7 +176,7 @@ fn a_lane_that_is_behind_is_read_up_to_where_the_others_stand_and_joins_them() {
     let together = bench.reads.pop_front().unwrap();
 
     assert_eq!((behind.lanes.len(), behind.until), (2, Some(Cursor::at(Position(200)))));
-    assert_eq!((together.lanes.len(), together.after), (4, Cursor::at(Position(200))));
+    assert_eq!((together.lanes.len(), together.after.clone()), (4, Cursor::at(Position(200))));
     bench.answer_read(&together);
     bench.run(well);
     assert_eq!(bench.received.len(), 201);

@@ -34,7 +34,7 @@ pub fn of_store(store: &MemoryStore, subscription: &str) -> SubscriptionHistory 
             n: line.n,
             kind: line.kind,
             relay: line.relay.clone(),
-            cursor: line.cursor,
+            cursor: line.cursor.clone(),
             at: line.at,
         })
         .collect();
@@ -43,7 +43,7 @@ pub fn of_store(store: &MemoryStore, subscription: &str) -> SubscriptionHistory 
         dead: dead_of(store, subscription),
         parked: store.parked_positions(subscription).collect(),
         // The last line of a lane comes last, and stays.
-        cursors: lines.iter().map(|line| (line.lane, line.cursor)).collect(),
+        cursors: lines.iter().map(|line| (line.lane, line.cursor.clone())).collect(),
         lines,
         ..SubscriptionHistory::default()
     }

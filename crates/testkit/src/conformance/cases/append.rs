@@ -22,7 +22,7 @@ pub async fn a_line_follows_on_the_last<S: Subject>(subject: &S) {
     ] {
         assert_eq!(bench.append_one("a", act(Lane(0), n, kind, Position(cursor))).await, Appended::Done);
         let line = bench.line(Lane(0)).await;
-        assert_eq!((line.n, line.cursor), (n, Cursor::at(Position(cursor))));
+        assert_eq!((line.n, line.cursor.after), (n, Position(cursor)));
         assert_eq!(line.holder, kind.holds().then(|| relay("a")));
     }
     assert_eq!(bench.line(Lane(1)).await.n, 1, "lanes do not depend on each other");
@@ -114,7 +114,7 @@ pub async fn another_act_under_a_number_of_its_own_is_fenced<S: Subject>(subject
         assert_eq!(bench.append_one("a", other.clone()).await, Appended::Fenced, "{other:?}");
     }
     assert_eq!(bench.append_one("a", first).await, Appended::Done, "this is the very act");
-    assert_eq!(bench.line(lane).await.cursor, Cursor::at(Position(5)));
+    assert_eq!(bench.line(lane).await.cursor.after, Position(5));
     assert_eq!(dead_positions(&bench).await, []);
 }
 
@@ -214,7 +214,7 @@ async fn zombie_settles<S: Subject>(bench: &Bench<'_, S>, sent: &Sent, change: C
 async fn assert_untouched<S: Subject>(bench: &Bench<'_, S>, sent: &Sent) {
     let line = bench.line(sent.lane).await;
     let heir: Option<RelayId> = Some(relay("heir"));
-    assert_eq!((line.n, line.holder, line.cursor), (4, heir, Cursor::at(sent.position)));
+    assert_eq!((line.n, line.holder, line.cursor.after), (4, heir, sent.position));
     let page = bench.page().await;
     assert_eq!(positions(&page.parked), places(&[sent]));
     assert_eq!(page.parked[0].attempts, 1);

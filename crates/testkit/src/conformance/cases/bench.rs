@@ -190,7 +190,7 @@ impl<'s, S: Subject> Bench<'s, S> {
     /// Takes a lane for a relay, and answers the number of the line.
     pub(super) async fn take(&self, relay_id: &str, lane: Lane) -> i64 {
         let line = self.line(lane).await;
-        let act = act(lane, line.n + 1, ActKind::Taken, line.cursor.after);
+        let act = Act { cursor: line.cursor, ..act(lane, line.n + 1, ActKind::Taken, Position(0)) };
         assert_eq!(self.append_one(relay_id, act).await, Appended::Done);
         line.n + 1
     }

@@ -97,7 +97,7 @@ pub async fn a_reset_moves_every_lane<S: Subject>(subject: &S) {
         assert_eq!(bench.act(reset(to)).await.expect("reset"), lanes);
         let lines = bench.census(SUB).await.expect("it is there").lanes;
         for (line, before) in lines.iter().zip(before) {
-            assert_eq!((line.n, line.cursor), (before.n + 1, Cursor::at(after)), "{to:?}");
+            assert_eq!((line.n, line.cursor.after), (before.n + 1, after), "{to:?}");
             assert_eq!(line.holder, None);
         }
     }

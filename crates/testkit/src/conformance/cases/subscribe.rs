@@ -29,7 +29,7 @@ pub async fn begins_at_the_beginning<S: Subject>(subject: &S) {
 
     bench.subscribe(&Subscription::new(SUB)).await;
 
-    assert_eq!(cursors(&bench.census(SUB).await.expect("it is there")), [Cursor::default()]);
+    assert_eq!(cursors(&bench.census(SUB).await.expect("it is there")), [Position(0)]);
     assert_eq!(positions(&bench.page().await.entries), places(&[&before]));
 }
 
@@ -40,7 +40,7 @@ pub async fn begins_now_behind_what_is_committed<S: Subject>(subject: &S) {
     bench.subscribe(&Subscription { start: Start::Now, ..Subscription::new(SUB) }).await;
 
     let last = before.iter().map(|sent| sent.position).max().unwrap_or_default();
-    assert_eq!(cursors(&bench.census(SUB).await.expect("it is there")), [Cursor::at(last)]);
+    assert_eq!(cursors(&bench.census(SUB).await.expect("it is there")), [last]);
     let after = bench.publish_one(keyed("a")).await;
     assert!(after.position > last);
 }
@@ -50,7 +50,7 @@ pub async fn begins_now_in_an_empty_log<S: Subject>(subject: &S) {
 
     bench.subscribe(&Subscription { start: Start::Now, ..Subscription::new(SUB) }).await;
 
-    assert_eq!(cursors(&bench.census(SUB).await.expect("it is there")), [Cursor::at(Position(0))]);
+    assert_eq!(cursors(&bench.census(SUB).await.expect("it is there")), [Position(0)]);
 }
 
 pub async fn finds_what_is_there<S: Subject>(subject: &S) {
@@ -61,7 +61,7 @@ pub async fn finds_what_is_there<S: Subject>(subject: &S) {
     assert_eq!(bench.subscribe(&Subscription::new(SUB)).await, 1);
 
     let line = bench.line(sent.lane).await;
-    assert_eq!((line.n, line.cursor), (2, Cursor::at(sent.position)));
+    assert_eq!((line.n, line.cursor.after), (2, sent.position));
 }
 
 pub async fn another_filter_makes_a_new_generation_and_keeps_the_cursors<S: Subject>(subject: &S) {
@@ -76,7 +76,7 @@ pub async fn another_filter_makes_a_new_generation_and_keeps_the_cursors<S: Subj
     assert_eq!(bench.subscribe(&Subscription::new(SUB)).await, 3, "the old filter is a change as well");
 
     let line = bench.line(sent.lane).await;
-    assert_eq!((line.n, line.cursor), (2, Cursor::at(sent.position)));
+    assert_eq!((line.n, line.cursor.after), (2, sent.position));
     assert_eq!(bench.census(SUB).await.expect("it is there").generation, 3);
 }
 
@@ -101,7 +101,7 @@ pub async fn what_is_the_relays_own_makes_no_new_generation<S: Subject>(subject:
     assert_eq!(bench.subscribe(&other).await, 1);
 
     let census = bench.census(SUB).await.expect("it is there");
-    assert_eq!(cursors(&census), [Cursor::default()], "`start` is for new subscriptions only");
+    assert_eq!(cursors(&census), [Position(0)], "`start` is for new subscriptions only");
 }
 
 pub async fn each_subscription_has_its_own_lines<S: Subject>(subject: &S) {
@@ -111,13 +111,13 @@ pub async fn each_subscription_has_its_own_lines<S: Subject>(subject: &S) {
 
     bench.settle(&sent, Vec::new()).await;
 
-    assert_eq!(bench.line_of(SUB, sent.lane).await.cursor, Cursor::at(sent.position));
+    assert_eq!(bench.line_of(SUB, sent.lane).await.cursor.after, sent.position);
     assert_eq!(bench.line_of("audit", sent.lane).await.cursor, Cursor::default());
 }
 
 /// The different cursors of the lanes.
-fn cursors(census: &SubscriptionCensus) -> Vec<Cursor> {
-    let mut cursors: Vec<Cursor> = census.lanes.iter().map(|line| line.cursor).collect();
+fn cursors(census: &SubscriptionCensus) -> Vec<Position> {
+    let mut cursors: Vec<Position> = census.lanes.iter().map(|line| line.cursor.after).collect();
     cursors.sort();
     cursors.dedup();
     cursors
