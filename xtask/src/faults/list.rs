@@ -193,8 +193,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "batch-cut-reaches-too-far",
         breaks: "the first part of a page moves the cursor past the second (rule 2)",
         file: READING,
-        find: "let reach = part.last().map(|entry| Cursor::at(entry.position)).unwrap_or_default();",
-        replace: "let reach = part.last().map(|_| end).unwrap_or_default();",
+        find: "batches.push(batch(part, reach.start.moved_to(last)));",
+        replace: "batches.push(batch(part, reach.start.moved_to(last.max(reach.end.after))));",
         caught_by: &[simulation(2_000)],
     },
     Fault {
