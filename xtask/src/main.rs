@@ -7,6 +7,10 @@
 mod examples;
 mod faults;
 mod process;
+#[cfg(unix)]
+mod prove;
+#[cfg(unix)]
+mod services;
 mod test;
 mod workspace;
 
@@ -26,7 +30,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything that must pass: format, lints, tests, examples, simulation, faults, docs
+    /// Everything that must pass: format, lints, tests, examples, simulation, proof, faults, docs
     Test(test::Options),
     /// Run the examples and compare their output with examples/expected
     Examples(examples::Options),
@@ -39,6 +43,13 @@ enum Command {
     },
     /// Break the code on purpose, one fault at a time, and see that each is caught
     Faults(faults::Options),
+    /// Kill and stop real relays and servers under load, and judge what arrived
+    #[cfg(unix)]
+    Prove(prove::Options),
+    /// Start, stop and list the servers that tests need
+    #[cfg(unix)]
+    #[command(subcommand)]
+    Services(services::Action),
 }
 
 fn main() -> ExitCode {
@@ -58,5 +69,9 @@ fn run(command: Command) -> Result<()> {
         Command::Examples(options) => examples::run(&workspace, &options),
         Command::Simulate { arguments } => test::simulate(&workspace, &arguments),
         Command::Faults(options) => faults::run(&workspace, &options),
+        #[cfg(unix)]
+        Command::Prove(options) => prove::run(&workspace, &options),
+        #[cfg(unix)]
+        Command::Services(action) => services::run(&workspace, action),
     }
 }

@@ -9,6 +9,8 @@ use std::{
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
+#[cfg(unix)]
+use crate::prove;
 use crate::{examples, faults, process, workspace::Workspace};
 
 #[derive(Args)]
@@ -16,6 +18,13 @@ pub(crate) struct Options {
     /// Leave a step out, to be quick while working; may be repeated
     #[arg(long, value_name = "STEP")]
     skip: Vec<Step>,
+}
+
+impl Options {
+    /// The steps that are not left out.
+    fn steps(&self) -> impl Iterator<Item = Step> {
+        Step::value_variants().iter().copied().filter(|step| !self.skip.contains(step))
+    }
 }
 
 /// The steps, in the order they run: what fails fastest comes first.
@@ -27,6 +36,7 @@ enum Step {
     Docs,
     Examples,
     Simulate,
+    Prove,
     Faults,
 }
 
@@ -39,8 +49,14 @@ impl Step {
             Step::Docs => "documentation",
             Step::Examples => "examples and their output",
             Step::Simulate => "simulation",
+            Step::Prove => "proof on real servers",
             Step::Faults => "deliberate faults",
         }
+    }
+
+    /// Whether it runs tests that talk to real servers.
+    fn needs_servers(self) -> bool {
+        matches!(self, Step::Tests | Step::Examples | Step::Faults)
     }
 
     /// Does the step, and says in a few words what came out.
@@ -56,16 +72,28 @@ impl Step {
             }
             Step::Examples => examples::run(workspace, &examples::Options::default()).map(|()| String::new()),
             Step::Simulate => simulate(workspace, &[]).map(|()| String::new()),
+            #[cfg(unix)]
+            Step::Prove => prove::run(workspace, &prove::Options::SHORT).map(|()| String::new()),
+            #[cfg(not(unix))]
+            Step::Prove => Ok("not on this system".to_owned()),
             Step::Faults => faults::run(workspace, &faults::Options::default()).map(|()| String::new()),
         }
     }
 }
 
-/// Runs every step that is not skipped, and ends with a summary.
+/// Runs every step that is not skipped, with the servers that they need, and ends with a summary.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    #[cfg(unix)]
+    if options.steps().any(Step::needs_servers) && crate::services::run_with_servers(workspace)?.is_break() {
+        return Ok(());
+    }
+    run_steps(workspace, options)
+}
+
+fn run_steps(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut summary = Vec::new();
     let started = Instant::now();
-    for step in Step::value_variants().iter().copied().filter(|step| !options.skip.contains(step)) {
+    for step in options.steps() {
         println!("\n=== {}", step.what());
         let begun = Instant::now();
         let result = step.run(workspace);

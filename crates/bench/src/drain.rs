@@ -9,7 +9,7 @@ use sqlx::Row;
 use crate::{
     Plan, median,
     memory::{cpu_micros, peak_mb, reset_peak},
-    null_sink::NullSink,
+    null_sink::Counted,
     report::Drain,
     shop::{Shop, unexpected},
 };
@@ -50,7 +50,7 @@ pub(crate) async fn measure(plan: &Plan, tell: &mut impl FnMut(&str)) -> Result<
 
 /// A new subscription reads everything there is. Answers in seconds.
 async fn drain(shop: &Shop, round: usize, events: u64) -> Result<f64> {
-    let sink = NullSink::new(events);
+    let sink = Counted::null(events);
     let began = Instant::now();
     let relay = shop
         .outbox

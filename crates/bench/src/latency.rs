@@ -92,20 +92,20 @@ struct Timed {
 impl Transaction for Timed {
     fn append<'a>(
         &'a mut self,
-        prefix: &'a str,
+        place: &'a posthaste::Place,
         events: &'a [posthaste::Event],
     ) -> impl Future<Output = Result<Vec<posthaste::Published>>> + Send + 'a {
-        self.inner.append(prefix, events)
+        self.inner.append(place, events)
     }
 }
 
 impl Commit for Timed {
     fn find<'a>(
         &'a mut self,
-        prefix: &'a str,
+        place: &'a posthaste::Place,
         positions: &'a [posthaste::Position],
     ) -> impl Future<Output = Result<Vec<EventId>>> + Send + 'a {
-        self.inner.find(prefix, positions)
+        self.inner.find(place, positions)
     }
 
     async fn commit(self) -> Result<()> {

@@ -1,4 +1,4 @@
-//! A sink that only counts.
+//! Sinks that count what they get.
 
 use std::{
     sync::{
@@ -12,42 +12,61 @@ use async_trait::async_trait;
 use posthaste::{Delivery, Entry, Fault, Sink};
 use tokio::sync::Notify;
 
-/// Counts what it gets, and tells when it has got so much.
-#[derive(Clone)]
-pub(crate) struct NullSink {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    count: AtomicU64,
-    wanted: u64,
-    done: Notify,
-}
-
-impl NullSink {
-    pub(crate) fn new(wanted: u64) -> Self {
-        Self { shared: Arc::new(Shared { count: AtomicU64::new(0), wanted, done: Notify::new() }) }
-    }
-
-    /// Waits until it has got all.
-    pub(crate) async fn wait(&self) {
-        while self.shared.count.load(Ordering::Acquire) < self.shared.wanted {
-            self.shared.done.notified().await;
-        }
-    }
-}
+/// Takes everything and does nothing.
+pub(crate) struct Null;
 
 #[async_trait]
-impl Sink for NullSink {
+impl Sink for Null {
     async fn deliver(&self, batch: &[Entry], _: Instant) -> Vec<Delivery> {
-        let count = self.shared.count.fetch_add(batch.len() as u64, Ordering::AcqRel) + batch.len() as u64;
-        if count >= self.shared.wanted {
-            self.shared.done.notify_one();
-        }
         vec![Delivery::Delivered; batch.len()]
     }
 
     async fn ping(&self) -> Result<(), Fault> {
         Ok(())
+    }
+}
+
+/// Counts what the sink behind it delivers, and tells when that is all.
+#[derive(Clone)]
+pub(crate) struct Counted(Arc<Counting>);
+
+struct Counting {
+    inner: Arc<dyn Sink>,
+    count: AtomicU64,
+    wanted: u64,
+    done: Notify,
+}
+
+impl Counted {
+    pub(crate) fn null(wanted: u64) -> Self {
+        Self::around(Arc::new(Null), wanted)
+    }
+
+    pub(crate) fn around(inner: Arc<dyn Sink>, wanted: u64) -> Self {
+        Self(Arc::new(Counting { inner, count: AtomicU64::new(0), wanted, done: Notify::new() }))
+    }
+
+    /// Waits until all were delivered.
+    pub(crate) async fn wait(&self) {
+        while self.0.count.load(Ordering::Acquire) < self.0.wanted {
+            self.0.done.notified().await;
+        }
+    }
+}
+
+#[async_trait]
+impl Sink for Counted {
+    async fn deliver(&self, batch: &[Entry], until: Instant) -> Vec<Delivery> {
+        let deliveries = self.0.inner.deliver(batch, until).await;
+        let delivered = deliveries.iter().filter(|delivery| **delivery == Delivery::Delivered).count() as u64;
+        let count = self.0.count.fetch_add(delivered, Ordering::AcqRel) + delivered;
+        if count >= self.0.wanted {
+            self.0.done.notify_one();
+        }
+        deliveries
+    }
+
+    async fn ping(&self) -> Result<(), Fault> {
+        self.0.inner.ping().await
     }
 }

@@ -9,7 +9,7 @@ use posthaste::{Result, Subscription};
 use tracing::Subscriber;
 use tracing_subscriber::{Layer, filter::LevelFilter, layer::Context, prelude::*};
 
-use crate::{null_sink::NullSink, report::Statements, shop::Shop};
+use crate::{null_sink::Counted, report::Statements, shop::Shop};
 
 pub(crate) async fn measure(events: u64) -> Result<Statements> {
     let counter = Counter::default();
@@ -21,7 +21,7 @@ pub(crate) async fn measure(events: u64) -> Result<Statements> {
     let shop = Shop::open().await?;
     shop.fill(events).await?;
     let before = count.load(Ordering::Relaxed);
-    let sink = NullSink::new(events);
+    let sink = Counted::null(events);
     let relay = shop.outbox.relay().subscribe(Subscription::new("count"), sink.clone()).start().await?;
     sink.wait().await;
     relay.stop().await;

@@ -1,10 +1,11 @@
 //! `posthaste bench`: measures Posthaste on this machine, everything that is compared in one run.
 
-use std::{io::Write, time::Duration};
+use std::{fmt, io::Write, path::PathBuf, time::Duration};
 
 use anyhow::Context;
-use clap::Args;
-use posthaste_bench::Plan;
+use clap::{Args, ValueEnum};
+use posthaste_bench::{Plan, postgres};
+use serde::Serialize;
 
 use crate::{End, screen::print};
 
@@ -13,9 +14,12 @@ Examples:
   posthaste bench
   posthaste bench --events 100000 --rounds 1 --duration 3s
   posthaste bench --json > figures.json
+  posthaste bench --database postgres://postgres@localhost/scratch --kafka localhost:9092 \\
+    --kafka-jars kafka/libs --duration 60s
 
-It works on SQLite files in the system's temporary folder and needs about 500 MB there for
-a million events. Close other programs: the figures are of the whole machine.";
+Without a database it works on SQLite files in the system's temporary folder and needs about
+500 MB there for a million events. In PostgreSQL it makes a schema posthaste_bench and removes
+it. Close other programs: the figures are of the whole machine.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -26,24 +30,84 @@ pub(crate) struct Options {
     /// How often to repeat what is compared; the median counts
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
     rounds: u8,
-    /// At which rate to measure latency, in events a second
+    /// At which rate to measure latency, in events a second; PostgreSQL is measured at this rate and at twice as much
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rate: u32,
     /// For how long to measure latency
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     duration: Duration,
+    /// A PostgreSQL database to measure on, as a user that may create schemas
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+    /// Kafka's brokers, to measure delivering to them
+    #[arg(long, value_name = "BROKERS", requires = "database")]
+    kafka: Option<String>,
+    /// The folder with Kafka's jars, to run its own producer benchmark beside ours
+    #[arg(long, value_name = "FOLDER", requires = "kafka")]
+    kafka_jars: Option<PathBuf>,
+    /// How many delivered events the long history has
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, requires = "database")]
+    history: u64,
+    /// For how long a snapshot is held open under load
+    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = humantime::parse_duration, requires = "database")]
+    held: Duration,
+    /// Only these parts, separated by commas
+    #[arg(long, value_name = "PARTS", value_delimiter = ',', requires = "database")]
+    only: Vec<Part>,
     /// Answer in JSON, for programs
     #[arg(long)]
     json: bool,
 }
 
+/// What can be measured on PostgreSQL.
+#[derive(Clone, Copy, ValueEnum)]
+enum Part {
+    Drain,
+    Relays,
+    Latency,
+    Tax,
+    History,
+}
+
+impl From<Part> for postgres::Part {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::Drain => Self::Drain,
+            Part::Relays => Self::Relays,
+            Part::Latency => Self::Latency,
+            Part::Tax => Self::Tax,
+            Part::History => Self::History,
+        }
+    }
+}
+
 pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
-    let Options { events, rounds, rate, duration, json } = options;
-    let plan = Plan { events, rounds: usize::from(rounds), rate, duration };
     // Progress goes to standard error; if that is closed there is nobody to tell.
-    let report = posthaste_bench::run(&plan, |step| _ = writeln!(std::io::stderr(), "{step}")).await?;
+    let tell = |step: &str| _ = writeln!(std::io::stderr(), "{step}");
+    let json = options.json;
+    let Some(database) = options.database else {
+        let Options { events, rounds, rate, duration, .. } = options;
+        let plan = Plan { events, rounds: usize::from(rounds), rate, duration };
+        return show(&posthaste_bench::run(&plan, tell).await?, json);
+    };
+    let plan = postgres::Plan {
+        database,
+        brokers: options.kafka,
+        kafka_jars: options.kafka_jars,
+        events: options.events,
+        rounds: usize::from(options.rounds),
+        rates: vec![options.rate, options.rate.saturating_mul(2)],
+        duration: options.duration,
+        history: options.history,
+        held: options.held,
+        only: options.only.into_iter().map(Into::into).collect(),
+    };
+    show(&postgres::run(&plan, tell).await?, json)
+}
+
+fn show(report: &(impl fmt::Display + Serialize), json: bool) -> anyhow::Result<End> {
     if json {
-        let text = serde_json::to_string_pretty(&report).context("cannot write the figures as JSON")?;
+        let text = serde_json::to_string_pretty(report).context("cannot write the figures as JSON")?;
         print(&format!("{text}\n"))?;
     } else {
         print(&report.to_string())?;

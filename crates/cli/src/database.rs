@@ -1,69 +1,144 @@
-//! Which database: the options that every command about a log has, and opening it.
+//! Which database: the options that every command about a log has, and what they come to.
 
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
 use clap::Args;
-use posthaste::{ErrorKind, Outbox, OutboxBuilder, Result, SCHEMES, Status};
+use posthaste::{ErrorKind, Result, Status};
+use posthaste_config::{Address, Config, DEFAULT_PREFIX, System};
 
+use crate::exit::{Coded, NOT_UNDERSTOOD};
+
+/// The variable that stands for `--database`.
+const VARIABLE: &str = "POSTHASTE_DATABASE";
+
+/// The address is not checked by the parser of the command line, which would show it with its password.
 #[derive(Args)]
+#[group(skip)]
+pub(crate) struct Options {
+    /// The database with the outbox, such as sqlite://shop.db or postgres://user:password@host/shop
+    /// [env: POSTHASTE_DATABASE]
+    #[arg(long = "database", value_name = "URL", conflicts_with = "config")]
+    url: Option<String>,
+    /// The schema of the tables, in PostgreSQL [default: as the search path says]
+    #[arg(long, value_name = "SCHEMA", conflicts_with = "config")]
+    schema: Option<String>,
+    /// What the names of the tables begin with [default: outbox]
+    #[arg(long, value_name = "PREFIX", conflicts_with = "config")]
+    prefix: Option<String>,
+    /// The address is that of a pooler in transaction mode, such as PgBouncer
+    #[arg(long, conflicts_with = "config")]
+    pooler: bool,
+    /// The file of a relay, instead of all this
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// A database, and how it was named.
 pub(crate) struct Database {
-    /// The database with the outbox, such as sqlite://shop.db
-    #[arg(
-        long = "database",
-        value_name = "URL",
-        env = "POSTHASTE_DATABASE",
-        hide_env_values = true,
-        value_parser = parse_url
-    )]
-    pub(crate) url: String,
-    /// What the names of the tables begin with
-    #[arg(long, value_name = "PREFIX", default_value = "outbox")]
-    pub(crate) prefix: String,
+    /// Where it is.
+    pub(crate) place: posthaste_config::Database,
+    /// The file that says so, if it was not the command line.
+    file: Option<PathBuf>,
+}
+
+impl Options {
+    /// The database that is meant: by the file, the command line or the environment.
+    pub(crate) fn database(self) -> anyhow::Result<Database> {
+        match self.config {
+            Some(file) => {
+                let place = read_config(&file)?.database;
+                Ok(Database { place, file: Some(file) })
+            }
+            None => self.named(),
+        }
+    }
+
+    /// The database that the command line or the environment means.
+    pub(crate) fn named(self) -> anyhow::Result<Database> {
+        let from_environment = || std::env::var(VARIABLE).ok().filter(|url| !url.is_empty());
+        let Some(url) = self.url.or_else(from_environment) else {
+            let text = format!("no database: write --database <URL> or --config <FILE>, or set {VARIABLE}");
+            return Err(Coded::not_understood(text));
+        };
+        let mut place = posthaste_config::Database::new("");
+        place.address = Address::parse(&url).map_err(|problem| {
+            Coded::not_understood(format!("--database: {problem}, for example sqlite://shop.db"))
+        })?;
+        place.schema = self.schema;
+        place.prefix = self.prefix.unwrap_or(place.prefix);
+        place.pooler = self.pooler;
+        Ok(Database { place, file: None })
+    }
 }
 
 impl Database {
-    /// To be opened with whatever else is set.
-    pub(crate) fn outbox(&self) -> OutboxBuilder {
-        Outbox::builder(&self.url).prefix(&self.prefix)
-    }
-
     /// How the log stands, if it can be used as it is.
     pub(crate) async fn status(&self) -> Result<Status> {
-        self.outbox().without_migration().open().await?.admin().status().await
+        self.place.outbox().without_migration().open().await?.admin().status().await
     }
 
-    /// The URL as it may be shown: without a password.
+    /// The address as it may be shown: without a password.
     pub(crate) fn shown(&self) -> String {
-        let Some((scheme, rest)) = self.url.split_once("://") else { return self.url.clone() };
-        let Some((login, place)) = rest.split_once('@') else { return self.url.clone() };
-        match login.split_once(':') {
-            Some((user, _)) if !login.contains('/') => format!("{scheme}://{user}:***@{place}"),
-            _ => self.url.clone(),
+        self.place.address.to_string()
+    }
+
+    /// A command that runs a relay on it and can be copied.
+    pub(crate) fn relay_command(&self) -> String {
+        match &self.file {
+            Some(file) => format!("posthaste relay --config {}", quote(&file.display().to_string())),
+            None => format!("posthaste relay {} --sink stdout", self.as_options()),
+        }
+    }
+
+    /// The same for one subscription, where the command line has to name it.
+    pub(crate) fn relay_command_for(&self, subscription: &str) -> String {
+        match &self.file {
+            Some(_) => self.relay_command(),
+            None => format!("{} --subscription {subscription}", self.relay_command()),
         }
     }
 
     /// The options as they are written in a command that can be copied.
-    pub(crate) fn as_options(&self) -> String {
-        let url = quote(&self.shown());
-        if self.prefix == "outbox" {
-            format!("--database {url}")
-        } else {
-            format!("--database {url} --prefix {}", quote(&self.prefix))
+    fn as_options(&self) -> String {
+        let mut options = format!("--database {}", quote(&self.shown()));
+        if let Some(schema) = &self.place.schema {
+            options.push_str(&format!(" --schema {}", quote(schema)));
         }
+        if self.place.prefix != DEFAULT_PREFIX {
+            options.push_str(&format!(" --prefix {}", quote(&self.place.prefix)));
+        }
+        if self.place.pooler {
+            options.push_str(" --pooler");
+        }
+        options
     }
+
+    /// A table of the log, as it is written in SQL.
+    pub(crate) fn table(&self, ending: &str) -> String {
+        let schema = self.place.schema.as_ref().map_or(String::new(), |schema| format!("{schema}."));
+        format!("{schema}{}{ending}", self.place.prefix)
+    }
+}
+
+/// Reads the file of a relay. Everything that is wrong with it is said at once.
+pub(crate) fn read_config(file: &Path) -> anyhow::Result<Config> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Config::parse(&text, &System).map_err(|problems| {
+        let count = problems.count();
+        let ending = if count == 1 { "" } else { "s" };
+        let list: String = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+        let text = format!("{} has {count} problem{ending}{list}", file.display());
+        Coded::new(NOT_UNDERSTOOD, anyhow::Error::msg(text)).into()
+    })
 }
 
 /// Whether opening failed because of what is, or is not, in the database: then migrating is worth a try.
 pub(crate) fn wants_migration(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NotFound | ErrorKind::Schema)
-}
-
-/// A typing error in the scheme is found here, before anything is opened.
-fn parse_url(text: &str) -> Result<String, String> {
-    let scheme = text.split_once(':').map(|(scheme, _)| scheme);
-    if scheme.is_some_and(|scheme| SCHEMES.contains(&scheme)) {
-        return Ok(text.to_owned());
-    }
-    let known: Vec<String> = SCHEMES.iter().map(|scheme| format!("{scheme}://…")).collect();
-    Err(format!("a database is written as {}, for example sqlite://shop.db", known.join(" or ")))
 }
 
 /// The text as a shell takes it for one word.
@@ -75,29 +150,28 @@ pub(crate) fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// A database for tests.
+#[cfg(test)]
+pub(crate) fn made_up(url: &str, prefix: &str) -> Database {
+    let mut place = posthaste_config::Database::new(url);
+    place.prefix = prefix.to_owned();
+    Database { place, file: None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn only_known_schemes_are_taken() {
-        assert!(parse_url("sqlite://shop.db").is_ok());
-        for bad in ["", "shop.db", "sqlit://shop.db", "postgres//x"] {
-            assert!(parse_url(bad).unwrap_err().contains("sqlite://shop.db"), "{bad}");
-        }
-    }
+    fn a_command_that_can_be_copied_has_what_is_unusual_and_no_password() {
+        let mut database = made_up("postgres://ada:secret@db/shop", "billing");
+        database.place.schema = Some("sales".to_owned());
+        let command = "posthaste relay --database 'postgres://ada:***@db/shop' --schema sales --prefix billing --sink stdout";
+        assert_eq!(database.relay_command(), command);
+        assert_eq!(database.table("_dead"), "sales.billing_dead");
 
-    #[test]
-    fn passwords_are_not_shown() {
-        for (url, shown) in [
-            ("sqlite://shop.db", "sqlite://shop.db"),
-            ("sqlite:///data/a:b@c.db", "sqlite:///data/a:b@c.db"),
-            ("postgres://ada:secret@db.example/shop", "postgres://ada:***@db.example/shop"),
-            ("postgres://ada@db.example/shop", "postgres://ada@db.example/shop"),
-        ] {
-            let database = Database { url: url.to_owned(), prefix: "outbox".to_owned() };
-            assert_eq!(database.shown(), shown);
-        }
+        database.file = Some("my relay.yaml".into());
+        assert_eq!(database.relay_command(), "posthaste relay --config 'my relay.yaml'");
     }
 
     #[test]

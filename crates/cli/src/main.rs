@@ -4,8 +4,10 @@
 //! Each command is a module of its own, with its options and its help beside it.
 
 mod bench;
+mod config;
 mod database;
 mod demo;
+mod exit;
 mod logging;
 mod migrate;
 mod relay;
@@ -24,11 +26,14 @@ Examples:
   posthaste migrate --database sqlite://shop.db
   posthaste relay --database sqlite://shop.db --sink stdout
   posthaste status --database sqlite://shop.db
+  posthaste config init > relay.yaml
+  posthaste relay --config relay.yaml
 
 Exit codes:
   0  it was done
   1  it failed, or the demo found a broken promise
-  2  the command line was not understood";
+  2  the command line, or a configuration, was not understood
+  3  relay --config: the database or a file refuses, and waiting does not help";
 
 /// A transactional outbox: events are written in your own database transaction, and delivered at least once and
 /// in order.
@@ -41,7 +46,7 @@ struct Program {
     logging: logging::Options,
 }
 
-/// The commands. A new one, such as `bench`, is a variant here and a line in [`run`].
+/// The commands. A new one is a variant here and a line in [`run`].
 #[derive(Subcommand)]
 enum Command {
     /// Show what Posthaste promises: a small shop with failures, checked at the end
@@ -52,6 +57,8 @@ enum Command {
     Relay(relay::Options),
     /// Tell how a log and its subscriptions stand
     Status(status::Options),
+    /// Check the file of a relay, show what it comes to, or print one to begin with
+    Config(config::Options),
     /// Measure throughput, latency and memory on this machine
     Bench(bench::Options),
 }
@@ -70,7 +77,7 @@ fn main() -> ExitCode {
     match program.command {
         Command::Relay(_) => logging::start(&program.logging, "info"),
         // What these have to say, they print.
-        Command::Demo(_) | Command::Migrate(_) | Command::Status(_) => {
+        Command::Demo(_) | Command::Migrate(_) | Command::Status(_) | Command::Config(_) => {
             logging::start(&program.logging, "off")
         }
         // It listens itself, to count statements.
@@ -78,10 +85,10 @@ fn main() -> ExitCode {
     }
     match run_to_the_end(program.command) {
         Ok(End::Fine) => ExitCode::SUCCESS,
-        Ok(End::Bad) => ExitCode::FAILURE,
+        Ok(End::Bad) => exit::FAILED.into(),
         Err(error) => {
             complain(&error);
-            ExitCode::FAILURE
+            exit::code_of(&error).into()
         }
     }
 }
@@ -103,6 +110,7 @@ async fn run(command: Command) -> anyhow::Result<End> {
         Command::Migrate(options) => migrate::run(options).await,
         Command::Relay(options) => relay::run(options).await,
         Command::Status(options) => status::run(options).await,
+        Command::Config(options) => config::run(options),
         Command::Bench(options) => bench::run(options).await,
     }
 }

@@ -2,10 +2,12 @@
 
 use clap::Args;
 use posthaste::{Error, Status};
+use posthaste_postgres::PostgresOptions;
 
 use crate::{
     End,
-    database::{Database, wants_migration},
+    database::{self, Database, wants_migration},
+    exit::Coded,
     screen::{counted, print},
 };
 
@@ -13,39 +15,95 @@ const EXAMPLES: &str = "\
 Examples:
   posthaste migrate --database sqlite://shop.db
   posthaste migrate --database sqlite://shop.db --prefix billing --lanes 16
+  posthaste migrate --database postgres://owner:password@db/shop --schema sales
+  posthaste migrate --database postgres://db/shop --print > outbox.sql
+  posthaste migrate --database postgres://owner:password@db/shop --adopt
+  posthaste migrate --config relay.yaml
 
-Running it again does nothing. A database file that is missing is created.";
+Running it again does nothing. A database file that is missing is created.
+With --print nothing is opened: the SQL is for another tool to apply.
+With --adopt tables that were restored into another PostgreSQL cluster, or came
+there by an upgrade, become its own. Some events may come again; none is lost.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
     #[command(flatten)]
-    database: Database,
+    database: database::Options,
     /// How many lanes a new log gets, 1 to 64; it can never change [default: 64]
     ///
     /// Lanes are what relays share among them: a log with 16 lanes can be delivered by 16 relays at once.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     lanes: Option<u8>,
+    /// Print the SQL that creates everything, and do nothing (PostgreSQL)
+    #[arg(long)]
+    print: bool,
+    /// Take over tables from another database cluster, after a restore or an upgrade (PostgreSQL)
+    ///
+    /// Run it once, while no relay runs. What a lane had delivered beyond its first gap comes again.
+    #[arg(long, conflicts_with = "print")]
+    adopt: bool,
 }
 
 pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
-    let problem = match options.database.status().await {
+    let mut database = options.database.database()?;
+    database.place.lanes = options.lanes.or(database.place.lanes);
+    database.place.migrate = true;
+    if options.print || options.adopt {
+        demand_postgres(&database)?;
+    }
+    let text = match options {
+        Options { print: true, .. } => sql(&database)?,
+        Options { adopt: true, .. } => adopt(&database).await?,
+        _ => migrate(&database).await?,
+    };
+    print(&text)?;
+    Ok(End::Fine)
+}
+
+/// Migrates if that is needed, and answers what to say.
+async fn migrate(database: &Database) -> anyhow::Result<String> {
+    let problem = match database.status().await {
         // Nothing is written then, so that this works beside any load.
-        Ok(now) if options.lanes.is_none_or(|lanes| lanes == now.lanes) => {
-            print(&report(&options.database, None, &now))?;
-            return Ok(End::Fine);
-        }
-        Ok(_) => None,
-        Err(error) if wants_migration(error.kind()) => Some(error),
+        Ok(now) => return Ok(report(database, None, &now)),
+        Err(error) if wants_migration(error.kind()) => error,
         Err(error) => return Err(error.into()),
     };
-    let mut builder = options.database.outbox();
-    if let Some(lanes) = options.lanes {
-        builder = builder.lanes(lanes);
+    let now = database.place.outbox().open().await?.admin().status().await?;
+    Ok(report(database, Some(&problem), &now))
+}
+
+/// The SQL of all migrations.
+fn sql(database: &Database) -> anyhow::Result<String> {
+    let place = &database.place;
+    Ok(posthaste_postgres::migrations(place.schema.as_deref(), &place.prefix, place.lanes)?)
+}
+
+/// Makes the tables the present cluster's own, and answers what to say.
+async fn adopt(database: &Database) -> anyhow::Result<String> {
+    let place = &database.place;
+    let options = PostgresOptions {
+        schema: place.schema.clone(),
+        prefix: place.prefix.clone(),
+        lanes: place.lanes,
+        pooler: place.pooler,
+        ..PostgresOptions::default()
+    };
+    Ok(match posthaste_postgres::adopt(place.address.expose(), options).await? {
+        0 => "the tables are this cluster's own; nothing to do\n".to_owned(),
+        lanes => {
+            let lanes = counted(lanes, "lane");
+            format!("adopted {}\n  {lanes} begin anew; some events may come again\n", database.shown())
+        }
+    })
+}
+
+/// A database in a file has neither clusters nor administrators.
+fn demand_postgres(database: &Database) -> anyhow::Result<()> {
+    if database.place.address.expose().starts_with("postgres") {
+        return Ok(());
     }
-    let now = builder.open().await?.admin().status().await?;
-    print(&report(&options.database, problem.as_ref(), &now))?;
-    Ok(End::Fine)
+    Err(Coded::not_understood("--print and --adopt are for PostgreSQL; a database in a file needs neither"))
 }
 
 /// What to say, if this was the problem before and this is how the log stands now.
@@ -54,10 +112,10 @@ fn report(database: &Database, problem: Option<&Error>, now: &Status) -> String 
     match problem {
         None => format!("up to date: {state}; nothing to do\n"),
         Some(error) => format!(
-            "migrated {}\n  before  {}\n  now     {state}\n\nnext: posthaste relay {} --sink stdout\n",
+            "migrated {}\n  before  {}\n  now     {state}\n\nnext: {}\n",
             database.shown(),
             fact(error),
-            database.as_options()
+            database.relay_command()
         ),
     }
 }
@@ -73,10 +131,11 @@ mod tests {
     use posthaste::ErrorKind;
 
     use super::*;
+    use crate::database::made_up;
 
     #[test]
     fn tells_what_was_there_and_what_is_there_now() {
-        let database = Database { url: "sqlite://shop.db".to_owned(), prefix: "billing".to_owned() };
+        let database = made_up("sqlite://shop.db", "billing");
         let now = Status { schema_version: 2, lanes: 16, ..Status::default() };
         let before =
             Error::new(ErrorKind::Schema, "the tables have schema version 1; run `posthaste migrate`");

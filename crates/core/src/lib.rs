@@ -12,6 +12,7 @@ mod fault;
 mod log;
 pub mod memory;
 mod names;
+mod overrides;
 mod position;
 mod published;
 mod retry;
@@ -27,7 +28,7 @@ pub use capabilities::Capabilities;
 pub use error::{Error, ErrorKind, Result};
 pub use event::{
     DEFAULT_EVENT_VERSION, DEFAULT_PAYLOAD_LIMIT, Event, EventBuilder, EventRules, IntoEvent, Payload, Stamp,
-    TopicRule,
+    TopicRule, oversized,
 };
 pub use event_id::EventId;
 pub use fault::{DeadReason, Delivery, Fault, FaultKind, MAX_ERROR_CHARS, cut_error};
@@ -36,9 +37,10 @@ pub use log::{
     Pruned, Read, RelayId, Retention, Subscribed, SubscriptionCensus,
 };
 pub use names::{AggregateType, EventType};
+pub use overrides::RetryOverrides;
 pub use position::{Cursor, Entry, Lane, LaneSet, MAX_LANES, Origin, Position, Snapshot};
 pub use published::Published;
-pub use retry::{Outcome, RetryOverrides, RetryPolicy};
+pub use retry::{Outcome, RetryPolicy};
 pub use sink::Sink;
 pub use subscription::{Filter, OnDead, Order, Pattern, Start, Subscription};
 pub use time::{Clock, SystemClock, Timestamp};

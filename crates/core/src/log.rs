@@ -32,6 +32,9 @@ pub trait Log: Send + Sync + 'static {
     /// Appends one line for each act, with all its changes, or nothing of that act. Acts that were already applied by
     /// this relay answer `Done` again, so that an append whose answer was lost can be repeated. An act whose cursor stands on
     /// something that is gone (see [`Page::void`]) is `Fenced`.
+    ///
+    /// An error of the kind `Unavailable` says nothing about the acts. Any other says that the database refuses something of them (a
+    /// constraint, a trigger) and that none took effect: the relay then asks for each by itself, to find out which.
     async fn append(&self, subscription: &str, relay: &RelayId, acts: &[Act]) -> Result<Vec<Appended>>;
 
     /// Removes the relay's row, so that others need not wait for its lease to end.

@@ -104,18 +104,31 @@ pub struct Snapshot(Option<Arc<Taken>>);
 struct Taken {
     number: i64,
     text: Box<str>,
+    incarnation: Option<u128>,
 }
 
 impl Snapshot {
-    /// A snapshot as the database writes it, with the number under which the log keeps it.
-    pub fn new(number: i64, text: impl Into<Box<str>>) -> Self {
-        Self(Some(Arc::new(Taken { number, text: text.into() })))
+    /// A snapshot that the log keeps under this number, as the database writes it.
+    pub fn kept(number: i64, text: impl Into<Box<str>>) -> Self {
+        Self(Some(Arc::new(Taken { number, text: text.into(), incarnation: None })))
+    }
+
+    /// A snapshot that was just taken and is not kept yet. It means something only as long as the database has not crashed: one
+    /// that has is in another incarnation.
+    pub fn fresh(number: i64, text: impl Into<Box<str>>, incarnation: u128) -> Self {
+        Self(Some(Arc::new(Taken { number, text: text.into(), incarnation: Some(incarnation) })))
     }
 
     /// Its number; 0 for the one that sees nothing, before all others.
     #[must_use]
     pub fn number(&self) -> i64 {
         self.0.as_ref().map_or(0, |taken| taken.number)
+    }
+
+    /// In which incarnation of the database it was taken; nothing if it outlives them.
+    #[must_use]
+    pub fn incarnation(&self) -> Option<u128> {
+        self.0.as_ref().and_then(|taken| taken.incarnation)
     }
 
     /// As the database writes it; nothing for the one that sees nothing.

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::{DeadReason, Error, Fault, FaultKind, Result};
+use crate::{DeadReason, Error, Fault, FaultKind, Result, RetryOverrides};
 
 /// How often and how late a failed event is tried again.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,19 +17,6 @@ pub struct RetryPolicy {
     pub max: Duration,
     /// Each wait is multiplied by something between these two, so that retries do not march in step.
     pub jitter: (f64, f64),
-}
-
-/// What a single event changes of the policy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RetryOverrides {
-    /// Instead of [`RetryPolicy::max_attempts`].
-    pub max_attempts: Option<u32>,
-    /// Instead of [`RetryPolicy::base`].
-    pub base: Option<Duration>,
-    /// Instead of [`RetryPolicy::multiplier`].
-    pub multiplier: Option<f64>,
-    /// Instead of [`RetryPolicy::max`].
-    pub max: Option<Duration>,
 }
 
 /// What the policy makes of a delivery.

@@ -38,6 +38,9 @@
 //! # }
 //! ```
 //!
+//! SQLite is there by default. PostgreSQL has the feature `postgres`, and publishing in transactions of other drivers than sqlx
+//! one feature each: `tokio-postgres`, `diesel-async` and `sea-orm`. The module `postgres` tells how.
+//!
 //! Publishing outside a transaction does not compile: only transactions implement [`Transaction`].
 //!
 //! ```compile_fail
@@ -54,6 +57,9 @@
 
 mod ids;
 mod outbox;
+mod place;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod registry;
 mod relay;
 mod staged;
@@ -74,6 +80,7 @@ pub use posthaste_relay::{Settings, Stopped, metric};
 
 pub use self::{
     outbox::{Outbox, OutboxBuilder},
+    place::Place,
     registry::{Driver, OpenOptions, SCHEMES, open},
     relay::{LISTENERS, Relay, RelayBuilder},
     staged::Staged,

@@ -1,14 +1,19 @@
 //! The outbox: where an application publishes, starts a relay and asks how things stand.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::{
+    collections::HashSet,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use posthaste_core::{
-    Admin, Clock, Entry, Error, Event, EventRules, IntoEvent, Origin, Position, Result, Stamp, TopicRule,
+    Admin, Clock, Entry, Error, Event, EventId, EventRules, IntoEvent, Origin, Position, Result, Stamp,
+    SystemClock, TopicRule,
 };
 use posthaste_relay::{Hot, metric};
 
 use crate::{
-    Begin, Commit, Driver, OpenOptions, RelayBuilder, Staged, Transaction, UnitOfWork, ids::Ids, registry,
+    Begin, Commit, Driver, OpenOptions, Place, RelayBuilder, Staged, Transaction, UnitOfWork, ids::Ids,
+    registry,
 };
 
 /// An outbox in a database. Cheap to clone.
@@ -19,7 +24,7 @@ pub struct Outbox {
 
 pub(crate) struct Inner {
     driver: Arc<dyn Driver>,
-    prefix: String,
+    place: Place,
     metrics_prefix: String,
     rules: EventRules,
     clock: Arc<dyn Clock>,
@@ -29,7 +34,8 @@ pub(crate) struct Inner {
 }
 
 impl Outbox {
-    /// Opens the outbox behind a database URL such as `sqlite://shop.db`, and creates its tables if they are missing.
+    /// Opens the outbox behind a database URL such as `sqlite://shop.db` or
+    /// `postgres://user:password@host/shop`, and creates its tables if they are missing.
     pub async fn open(url: &str) -> Result<Self> {
         Self::builder(url).open().await
     }
@@ -115,7 +121,8 @@ impl Outbox {
         if hot.is_empty() {
             return Ok(());
         }
-        let there = tx.find(&self.inner.prefix, &hot).await?;
+        let there: HashSet<EventId> = tx.find(&self.inner.place, &hot).await?.into_iter().collect();
+        let hot: HashSet<Position> = hot.into_iter().collect();
         staged.entries.retain(|entry| !hot.contains(&entry.position) || there.contains(&entry.event.id));
         Ok(())
     }
@@ -156,10 +163,9 @@ impl Outbox {
     }
 
     async fn append<T: Transaction>(&self, tx: &mut T, events: Vec<Event>) -> Result<Staged> {
-        let published = tx.append(&self.inner.prefix, &events).await?;
+        let published = tx.append(&self.inner.place, &events).await?;
         let fresh = published.iter().filter(|published| !published.duplicate).count();
         metric::published(&self.inner.metrics_prefix, fresh as u64);
-        let now = self.inner.clock.now();
         let mut staged = self.nothing_staged();
         for (mut event, published) in events.into_iter().zip(&published) {
             if published.duplicate {
@@ -169,7 +175,8 @@ impl Outbox {
             staged.entries.push(Entry {
                 position: published.position,
                 lane: published.lane,
-                delayed: event.deliver_after.is_some_and(|time| time > now),
+                // Only the database's clock knows whether its time has come; the log says so soon enough.
+                delayed: event.deliver_after.is_some(),
                 event,
                 origin: Origin::Log,
                 attempts: 0,
@@ -183,7 +190,9 @@ impl Outbox {
 }
 
 impl Inner {
+    /// Something was committed that neither this process nor others have heard of.
     pub(crate) fn ring(&self) {
+        self.driver.ring();
         for hot in self.hot.read().unwrap_or_else(PoisonError::into_inner).iter() {
             hot.ring();
         }
@@ -194,7 +203,12 @@ impl Inner {
         self.hot.read().unwrap_or_else(PoisonError::into_inner).iter().any(|hot| hot.takes(entry))
     }
 
+    /// These were committed, as Posthaste itself saw.
     pub(crate) fn dispatch(&self, entries: &[Entry]) {
+        if entries.is_empty() {
+            return;
+        }
+        self.driver.ring();
         for hot in self.hot.read().unwrap_or_else(PoisonError::into_inner).iter() {
             hot.dispatch(entries);
         }
@@ -211,6 +225,12 @@ pub struct OutboxBuilder {
 }
 
 impl OutboxBuilder {
+    /// The schema of the tables, in PostgreSQL; the connection's search path decides unless set. It is created with the tables.
+    pub fn schema(mut self, schema: impl Into<String>) -> Self {
+        self.options.schema = Some(schema.into());
+        self
+    }
+
     /// What the names of the tables begin with; `outbox` unless set.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.options.prefix = prefix.into();
@@ -235,9 +255,19 @@ impl OutboxBuilder {
         self
     }
 
-    /// The largest payload in bytes; 1 MiB unless set.
+    /// The address is that of a pooler in transaction mode, such as PgBouncer in front of PostgreSQL: nothing is kept in a session then,
+    /// neither of the log's connections nor of those in which something is published, and relays here hear of what other processes commit
+    /// by polling.
+    pub fn behind_a_pooler(mut self) -> Self {
+        self.options.pooler = true;
+        self
+    }
+
+    /// The largest payload in bytes; 1 MiB unless set. A larger one is refused when it is published, and a dead letter if somebody
+    /// has written it all the same.
     pub fn payload_limit(mut self, bytes: usize) -> Self {
         self.rules.payload_limit = bytes;
+        self.options.payload_limit = bytes;
         self
     }
 
@@ -253,25 +283,27 @@ impl OutboxBuilder {
         self
     }
 
-    /// Another clock than the system's, for tests.
+    /// Another clock than the database's and the system's, for tests.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.options.clock = clock;
+        self.options.clock = Some(clock);
         self
     }
 
     /// Opens it.
     pub async fn open(self) -> Result<Outbox> {
         let Self { url, options, rules, metrics_prefix } = self;
-        let (prefix, clock) = (options.prefix.clone(), Arc::clone(&options.clock));
+        let (schema, prefix) = (options.schema.clone(), options.prefix.clone());
+        let place = Place { schema, prefix, pooler: options.pooler };
+        let clock = options.clock.clone().unwrap_or_else(|| Arc::new(SystemClock));
         let driver = registry::open(&url, options).await?;
         let ids = Ids::new();
-        let inner = Inner { driver, prefix, metrics_prefix, rules, clock, ids, hot: RwLock::default() };
+        let inner = Inner { driver, place, metrics_prefix, rules, clock, ids, hot: RwLock::default() };
         Ok(Outbox { inner: Arc::new(inner) })
     }
 }
 
 impl std::fmt::Debug for Outbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Outbox").field("prefix", &self.inner.prefix).finish_non_exhaustive()
+        f.debug_struct("Outbox").field("place", &self.inner.place).finish_non_exhaustive()
     }
 }

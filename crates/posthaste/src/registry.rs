@@ -1,17 +1,21 @@
-//! The one list of drivers: which URL scheme opens which log. Adding a database is one line here.
+//! The one list of drivers: which URL scheme opens which log, and how.
 
 use std::sync::Arc;
 
-use posthaste_core::{Admin, Clock, Error, Log, Result, SystemClock};
+use posthaste_core::{Admin, Clock, DEFAULT_PAYLOAD_LIMIT, Error, Log, Result};
 
-/// What a database offers: to the relay and to operators.
-pub trait Driver: Log + Admin {}
-
-impl<T: Log + Admin> Driver for T {}
+/// What a database offers: to the relay, to operators and to who has committed.
+pub trait Driver: Log + Admin {
+    /// Tells relays in other processes, soon and without waiting for it, that something was committed. Where the database has no
+    /// bell, or its relays see every commit by themselves, nothing.
+    fn ring(&self) {}
+}
 
 /// How to open a log.
 #[derive(Clone)]
 pub struct OpenOptions {
+    /// The schema of the tables, where a database has such; none leaves it to the search path.
+    pub schema: Option<String>,
     /// What the names of the tables begin with.
     pub prefix: String,
     /// How many lanes a new log gets; an existing one must have as many. None takes what is there, or 64.
@@ -20,18 +24,25 @@ pub struct OpenOptions {
     pub migrate: bool,
     /// Whether to create the database file, where a database is a file; only together with `migrate`.
     pub create: bool,
-    /// Where time comes from, for databases that have no clock of their own.
-    pub clock: Arc<dyn Clock>,
+    /// Whether the address is that of a pooler in transaction mode, such as PgBouncer.
+    pub pooler: bool,
+    /// The largest payload that is delivered, in bytes; a larger one becomes a dead letter.
+    pub payload_limit: usize,
+    /// Another clock, for tests. Without one time comes from the database, or from the system if the database has none.
+    pub clock: Option<Arc<dyn Clock>>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
         Self {
+            schema: None,
             prefix: "outbox".to_owned(),
             lanes: None,
             migrate: true,
             create: true,
-            clock: Arc::new(SystemClock),
+            pooler: false,
+            payload_limit: DEFAULT_PAYLOAD_LIMIT,
+            clock: None,
         }
     }
 }
@@ -40,6 +51,10 @@ impl Default for OpenOptions {
 pub const SCHEMES: &[&str] = &[
     #[cfg(feature = "sqlite")]
     "sqlite",
+    #[cfg(feature = "postgres")]
+    "postgres",
+    #[cfg(feature = "postgres")]
+    "postgresql",
 ];
 
 /// Opens the log behind a URL.
@@ -47,21 +62,80 @@ pub async fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Driver>> {
     let scheme = url.split(':').next().unwrap_or_default();
     match scheme {
         #[cfg(feature = "sqlite")]
-        "sqlite" => {
-            let OpenOptions { prefix, lanes, migrate, create, clock } = options;
-            let options = posthaste_sqlite::SqliteOptions {
-                prefix,
-                lanes,
-                migrate,
-                create,
-                clock,
-                ..Default::default()
-            };
-            Ok(Arc::new(posthaste_sqlite::SqliteLog::open(url, options).await?))
+        "sqlite" => sqlite::open(url, options).await,
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => postgres::open(url, options).await,
+        _ => {
+            // A build without any database has no other use for them.
+            drop(options);
+            Err(not_understood(scheme))
         }
-        _ => Err(Error::invalid(format!(
-            "database URL {url:?} is not understood; write {}",
-            SCHEMES.iter().map(|scheme| format!("{scheme}://…")).collect::<Vec<_>>().join(" or ")
-        ))),
+    }
+}
+
+/// Names the scheme only: the rest of an address may have a password in it.
+fn not_understood(scheme: &str) -> Error {
+    let known: Vec<String> = SCHEMES.iter().map(|scheme| format!("{scheme}://…")).collect();
+    Error::invalid(format!(
+        "database URL {scheme:?}… is not understood; write {} (each database is a feature of the build)",
+        known.join(" or ")
+    ))
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::sync::Arc;
+
+    use posthaste_core::{Error, Result, SystemClock};
+    use posthaste_sqlite::{SqliteLog, SqliteOptions};
+
+    use super::{Driver, OpenOptions};
+
+    /// Relays in other processes watch the file for commits.
+    impl Driver for SqliteLog {}
+
+    pub(super) async fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Driver>> {
+        if options.schema.is_some() {
+            return Err(Error::invalid("SQLite has no schemas; leave it out, or set a prefix"));
+        }
+        let options = SqliteOptions {
+            prefix: options.prefix,
+            lanes: options.lanes,
+            migrate: options.migrate,
+            create: options.create,
+            payload_limit: options.payload_limit,
+            clock: options.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+            ..Default::default()
+        };
+        Ok(Arc::new(SqliteLog::open(url, options).await?))
+    }
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use std::sync::Arc;
+
+    use posthaste_core::Result;
+    use posthaste_postgres::{PostgresLog, PostgresOptions};
+
+    use super::{Driver, OpenOptions};
+
+    impl Driver for PostgresLog {
+        fn ring(&self) {
+            Self::ring(self);
+        }
+    }
+
+    pub(super) async fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Driver>> {
+        let options = PostgresOptions {
+            schema: options.schema,
+            prefix: options.prefix,
+            lanes: options.lanes,
+            clock: options.clock,
+            migrate: options.migrate,
+            pooler: options.pooler,
+            payload_limit: options.payload_limit,
+        };
+        Ok(Arc::new(PostgresLog::open(url, options).await?))
     }
 }

@@ -58,6 +58,7 @@ pub struct Chance {
 #[derive(Debug, Default)]
 struct Plan {
     down: bool,
+    refuses: Option<fn(&Act) -> bool>,
     next: BTreeMap<Operation, (When, u32)>,
     chance: Option<(Rng, Chance)>,
     calls: BTreeMap<Operation, u64>,
@@ -88,6 +89,11 @@ impl<L: Log> FailingLog<L> {
     /// Is there again.
     pub fn come_up(&self) {
         self.plan().down = false;
+    }
+
+    /// Refuses from now on every append with such an act in it, as a constraint of the database does; none if there is no rule.
+    pub fn refuse(&self, refuses: Option<fn(&Act) -> bool>) {
+        self.plan().refuses = refuses;
     }
 
     /// Lets operations fail by chance. The same seed gives the same faults in the same order of calls.
@@ -175,6 +181,10 @@ impl<L: Log> Log for FailingLog<L> {
     }
 
     async fn append(&self, subscription: &str, relay: &RelayId, acts: &[Act]) -> Result<Vec<Appended>> {
+        let refuses = self.plan().refuses;
+        if refuses.is_some_and(|refuses| acts.iter().any(refuses)) {
+            return Err(Error::new(ErrorKind::Refused, "append: refused on purpose by a rule"));
+        }
         self.run(Operation::Append, self.inner.append(subscription, relay, acts)).await
     }
 

@@ -55,6 +55,7 @@ impl Subject for Memory {
             Damage::LoseLines { subscription, lane } => store.lose_lines(&subscription, lane),
             Damage::GarbleHeaders(position) => store.garble(position, "headers are no object of texts"),
             Damage::GarblePayload(position) => store.garble(position, "payload is not JSON"),
+            Damage::RefuseDead => store.refuse_dead(),
         });
     }
 }

@@ -1,4 +1,5 @@
-//! How fast reading, settling and publishing are, to be run by hand: `cargo bench -p posthaste-sqlite`.
+//! How fast reading, settling and publishing are, to be run by hand: `cargo bench -p posthaste-sqlite`, or only a
+//! part of it: `cargo bench -p posthaste-sqlite --bench speed -- reading`.
 //!
 //! Reading is compared with the barest loop over the same columns. Processor time is told beside the time that passed,
 //! because only the first means something on a busy machine.
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures_util::TryStreamExt;
 use posthaste_core::{
     Act, ActKind, Appended, Cursor, Event, EventId, EventRules, Hold, LaneSet, Lease, Limit, Log, Position,
-    Read, RelayId, Stamp, Subscription, Timestamp,
+    Read, RelayId, Retention, Stamp, Subscription, Timestamp,
 };
 use posthaste_sqlite::{SqliteLog, SqliteOptions};
 use sqlx::{ConnectOptions, Row};
@@ -21,9 +22,23 @@ const PAGE: usize = 4_096;
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        reading().await;
-        settling().await;
-        publishing().await;
+        let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
+        let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+        if wanted("reading") {
+            reading().await;
+        }
+        if wanted("settling") {
+            settling().await;
+        }
+        if wanted("publishing") {
+            publishing().await;
+        }
+        if wanted("pruning") {
+            pruning().await;
+        }
+        if wanted("contending") {
+            contending().await;
+        }
     });
 }
 
@@ -53,6 +68,68 @@ async fn publishing() {
 
     report("publish one, begin to commit", 500, publish(&log, 500, 1).await);
     report("publish 100 at once, each event", 20_000, publish(&log, 200, 100).await);
+}
+
+async fn pruning() {
+    for step in [1_000, 10_000] {
+        let (_folder, log) = subscribed().await;
+        fill(&log).await;
+        sqlx::query("update outbox_lines set cursor = ?1").bind(ROWS).execute(log.pool()).await.unwrap();
+        let retention = Retention { events: Duration::ZERO, step, ..Retention::default() };
+        let watch = Watch::start();
+        let (mut pruned, mut longest) = (0, Duration::ZERO);
+        while pruned < ROWS / 5 {
+            let began = Instant::now();
+            pruned += i64::try_from(log.prune(&retention).await.unwrap().events).unwrap();
+            longest = longest.max(began.elapsed());
+        }
+        report(&format!("prune by {step}, at most {longest:?} at once"), pruned, watch.stop());
+    }
+}
+
+/// How long settlements wait for an application that writes without a pause.
+async fn contending() {
+    for writers in [1, 4] {
+        let (_folder, log) = subscribed().await;
+        let publishing = (1..=writers).map(|writer| publish_for_ever(&log, writer));
+        let settling = async {
+            // Everybody has a connection by then.
+            settle(&log, 8, 10).await;
+            waits(&log, 500).await
+        };
+        let mut waits = tokio::select! {
+            _ = futures_util::future::join_all(publishing) => unreachable!("it has no end"),
+            waits = settling => waits,
+        };
+        waits.sort_unstable();
+        let percentile = |part: usize| waits[(waits.len() - 1) * part / 100];
+        eprintln!(
+            "append beside {writers} busy writers: p50 {:?}, p90 {:?}, p99 {:?}, at most {:?}",
+            percentile(50),
+            percentile(90),
+            percentile(99),
+            percentile(100)
+        );
+    }
+}
+
+async fn publish_for_ever(log: &SqliteLog, writer: u32) {
+    for time in 0.. {
+        let mut tx = posthaste_sqlite::begin(log.pool()).await.unwrap();
+        posthaste_sqlite::publish(&mut tx, "outbox", &[event(time, 0, writer)]).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+}
+
+/// The time of each of so many appends, one every few milliseconds.
+async fn waits(log: &SqliteLog, times: usize) -> Vec<Duration> {
+    let mut waits = Vec::with_capacity(times);
+    for _ in 0..times {
+        let (took, _) = settle(log, 8, 1).await;
+        waits.push(took);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    waits
 }
 
 async fn subscribed() -> (tempfile::TempDir, SqliteLog) {

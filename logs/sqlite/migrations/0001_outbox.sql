@@ -2,7 +2,8 @@
 -- and runs in SQLite 3.38 or newer, so that the shell of any current system can read and write the tables.
 -- Times are integers: microseconds since 1970-01-01 00:00 UTC.
 
--- What must be known before anything else is believed: schema_version, lanes, layout.
+-- What must be known before anything else is believed: schema_version, lanes, layout. And what no row remembers: dropped_line and
+-- dropped_generation, the highest numbers that a subscription had that was dropped. Those that are made later begin behind them.
 create table "{prefix}_meta" (
   name text primary key,
   value text not null
@@ -54,8 +55,8 @@ create table "{prefix}" (
   -- it alone in plain SQL: a row without it is checked whenever it is read, and one that is broken stops nothing.
   checked integer not null default 0,
   key text,
-  event_type text not null,
-  topic text not null,
+  event_type text not null check (event_type <> ''),
+  topic text not null check (topic <> ''),
   event_version text not null default '1.0.0',
   aggregate_type text,
   aggregate_id text,
@@ -68,7 +69,8 @@ create table "{prefix}" (
   -- The second row with the same topic and idempotency key is refused; "on conflict do nothing" makes that harmless.
   idempotency_key text,
   deliver_after integer,
-  -- What this event changes of the retry policy, as a JSON object: max_attempts, base, multiplier, max; or null.
+  -- What this event changes of the retry policy, as a JSON object, or null:
+  --   {"max_attempts": 3, "base": "200ms", "multiplier": 2.0, "max": "1m"}
   retry text,
   occurred_at integer not null default (cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) * 1000),
   -- Text or bytes; last, because it is the largest.
@@ -76,6 +78,14 @@ create table "{prefix}" (
 ) strict;
 
 create unique index "{prefix}_idempotency" on "{prefix}" (topic, idempotency_key) where idempotency_key is not null;
+
+-- A position behind the last one may be behind the cursors too, and then nobody would ever deliver the event. (The last one is that
+-- before this statement: SQLite writes it down when the statement is over.)
+create trigger "{prefix}_position" after insert on "{prefix}"
+when new.position <= coalesce((select seq from sqlite_sequence where name = '{prefix}'), 0)
+begin
+  select raise(abort, 'leave the position out: an event behind the last one would never be delivered');
+end;
 
 -- A row that is changed by hand, against the rule, is at least checked again.
 create trigger "{prefix}_changed" after update of payload, headers, content_type on "{prefix}" when new.checked <> 0
@@ -91,7 +101,9 @@ create table "{prefix}_subscriptions" (
   start text not null,
   started_after integer not null,
   paused integer not null default 0,
-  generation integer not null default 1,
+  generation integer not null,
+  -- The number of the line with which each lane began.
+  first_line integer not null,
   created_at integer not null default (cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) * 1000)
 ) strict, without rowid;
 

@@ -50,7 +50,7 @@ select
         select 1
         from "{prefix}_lines" r
         where r.subscription = s.name and r.lane = o.lane and r.kind = 'reset' and r.cursor >= o.position
-          and (r.n = 1 or exists (
+          and (r.n = s.first_line or exists (
             select 1
             from "{prefix}_lines" b
             where b.subscription = s.name and b.lane = o.lane and b.n = r.n - 1 and b.cursor < o.position))

@@ -1,7 +1,23 @@
--- ?1 after this one, ?2 subscription, ?3 reason, ?4 type, ?5 key (each or null), ?6 also the resolved ones, ?7 rows at most.
+-- ?1 after this one, ?2 subscription, ?3 reason, ?4 type, ?5 key (each or null), ?6 also the resolved ones, ?7 rows at most,
+-- ?8 bytes of a payload at most: in place of a larger one comes its size.
 select
-  dead_id, subscription, position, id, event_type, topic, key, payload, reason, error, attempts, moved_at, holds,
-  resolution, resolved_at, resolved_by, new_id
+  dead_id,
+  subscription,
+  position,
+  id,
+  event_type,
+  topic,
+  key,
+  case when octet_length(payload) <= ?8 then payload else octet_length(payload) end,
+  reason,
+  error,
+  attempts,
+  moved_at,
+  holds,
+  resolution,
+  resolved_at,
+  resolved_by,
+  new_id
 from "{prefix}_dead"
 where dead_id > ?1
   and (?2 is null or subscription = ?2)

@@ -5,5 +5,5 @@ with recursive lanes(lane) as (
   select lane + 1 from lanes where lane + 1 < ?2
 )
 insert into "{prefix}_lines" (subscription, lane, n, kind, cursor, at)
-select ?1, lane, 1, 'reset', ?3, ?4
+select ?1, lane, (select first_line from "{prefix}_subscriptions" where name = ?1), 'reset', ?3, ?4
 from lanes;

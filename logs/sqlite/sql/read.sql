@@ -1,8 +1,9 @@
 -- ?1 subscription, ?2 generation, ?3 now, ?4 lanes (mask), ?5 after, ?6 until, ?7 rows at most,
--- ?8 lanes whose parked entries are wanted (mask), ?9 whether dead letters hold their key.
+-- ?8 lanes whose parked entries are wanted (mask), ?9 whether dead letters hold their key, ?10 bytes of a payload at most.
 -- One statement is one snapshot: the row without a payload tells how things stand, the others are events in position order.
 -- Everything about an event but its payload comes as one JSON array: SQLite copies a row out value by value, and twenty of them
 -- cost more than reading the row. Whether anything is parked or held at all is found out once; only then is more looked at.
+-- In place of a payload that is too large comes its size, a number, which SQLite knows without loading it.
 -- The plus before a parameter keeps SQLite from looking at its value while it plans, and so from planning anew at every call.
 with recursive
 -- One step for each lane with something parked, however many rows it has.
@@ -85,7 +86,7 @@ from (
           then 1
         else 0
       end),
-    o.payload
+    case when octet_length(o.payload) <= +?10 then o.payload else octet_length(o.payload) end
   from "{prefix}" o
   where o.position > +?5
     and o.position <= +?6

@@ -1,4 +1,5 @@
--- ?1 subscription, ?2 now, ?3 lanes (mask), ?4 whether dead letters hold their key, ?5 rows at most.
+-- ?1 subscription, ?2 now, ?3 lanes (mask), ?4 whether dead letters hold their key, ?5 rows at most, ?6 bytes of a
+-- payload at most: in place of a larger one comes its size.
 -- Of each key everything may go that is due, up to the first row that is in the way and not due, or to a dead letter that holds the
 -- key; that place is looked for once a key, not once a row. Rows without a key wait for nobody.
 -- The plus before a parameter: see read.sql.
@@ -38,7 +39,10 @@ going(position) as (
   order by 1
   limit +?5
 )
-select p.position, json_array({facts}, p.attempts, 0), p.payload
+select
+  p.position,
+  json_array({facts}, p.attempts, 0),
+  case when octet_length(p.payload) <= +?6 then p.payload else octet_length(p.payload) end
 from going g
 cross join "{prefix}_parked" p on p.subscription = +?1 and p.position = g.position
 order by g.position;

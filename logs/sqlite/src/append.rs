@@ -8,10 +8,10 @@ use sqlx::SqliteConnection;
 use crate::{
     bind::Bound,
     changes::{self, Changes},
-    error::failed,
+    error::{failed, is_busy},
     log::Inner,
     row::get,
-    slot::commit,
+    slot::Taken,
 };
 
 pub(crate) async fn append(
@@ -27,25 +27,8 @@ pub(crate) async fn append(
     let writing = Writing { log, subscription, relay, now: log.now() };
     let mut answers = vec![Appended::Fenced; acts.len()];
     let rounds = rounds(acts);
-    if let [round] = &rounds[..]
-        && acts.iter().all(|act| act.changes.is_empty())
-    {
-        // The good case: one insert, which is a transaction by itself.
-        let done = writing.add(&mut connection, round).await?;
-        round.answer(done, &mut answers);
-    } else {
-        let mut tx = connection.begin_immediate().await?;
-        // Asked for only now: other writers may have been waited for, and due times count from here.
-        let writing = Writing { now: log.now(), ..writing };
-        let mut lost = LaneSet::EMPTY;
-        for mut round in rounds {
-            // Who has lost a lane does nothing more to it.
-            round.acts.retain(|(_, act)| !lost.contains(act.lane));
-            let done = writing.add_with_changes(&mut tx, &round).await?;
-            round.answer(done, &mut answers);
-            round.without(done).lanes().for_each(|lane| lost.insert(lane));
-        }
-        commit(tx).await?;
+    if !writing.add_at_once(&mut connection, &rounds, &mut answers).await? {
+        writing.add_all(&mut connection, rounds, &mut answers).await?;
     }
     connection.put_back();
     Ok(answers)
@@ -102,17 +85,72 @@ pub(crate) struct Writing<'a> {
 }
 
 impl Writing<'_> {
+    /// The good case: one insert, which is a transaction by itself. Answers whether it was that: there may be more to do, or
+    /// somebody else may be writing just now.
+    async fn add_at_once(
+        &self,
+        connection: &mut SqliteConnection,
+        rounds: &[Round<'_>],
+        answers: &mut [Appended],
+    ) -> Result<bool> {
+        let [round] = rounds else { return Ok(false) };
+        if !round.acts.iter().all(|(_, act)| act.changes.is_empty()) {
+            return Ok(false);
+        }
+        let added = match self.insert(connection, round).await {
+            Err(error) if is_busy(&error) => return Ok(false),
+            added => added.map_err(failed("append lines"))?,
+        };
+        round.answer(self.lanes_with_lines(connection, round, added).await?, answers);
+        Ok(true)
+    }
+
+    /// Everything, in one transaction that waits for its turn.
+    async fn add_all(
+        self,
+        connection: &mut Taken<'_>,
+        rounds: Vec<Round<'_>>,
+        answers: &mut [Appended],
+    ) -> Result<()> {
+        let mut tx = connection.begin_immediate().await?;
+        // Asked for only now: other writers may have been waited for, and due times count from here.
+        let writing = Writing { now: self.log.now(), ..self };
+        let mut lost = LaneSet::EMPTY;
+        for mut round in rounds {
+            // Who has lost a lane does nothing more to it.
+            round.acts.retain(|(_, act)| !lost.contains(act.lane));
+            let done = writing.add_with_changes(&mut tx, &round).await?;
+            round.answer(done, answers);
+            round.without(done).lanes().for_each(|lane| lost.insert(lane));
+        }
+        tx.commit().await
+    }
+
     /// Adds the lines, and answers the lanes that have them now, whether from this time or from one whose answer was lost.
     async fn add(&self, connection: &mut SqliteConnection, round: &Round<'_>) -> Result<LaneSet> {
         if round.acts.is_empty() {
             return Ok(LaneSet::EMPTY);
         }
+        let added = self.insert(connection, round).await.map_err(failed("append lines"))?;
+        self.lanes_with_lines(connection, round, added).await
+    }
+
+    /// Answers how many lines went in.
+    async fn insert(&self, connection: &mut SqliteConnection, round: &Round<'_>) -> sqlx::Result<u64> {
         let (sql, room) = self.log.statements.append_lines.with_room_for(round.acts.len());
         let query = sqlx::query(sql).bind(self.subscription).bind(self.relay.0.as_str()).bind(self.now.0);
         let query = round.acts.iter().fold(query, |query, (_, act)| bind_act(query, act));
         let query = (round.acts.len()..room).fold(query, |query, _| bind_nothing(query));
-        let added = query.execute(&mut *connection).await.map_err(failed("append lines"))?;
-        if usize::try_from(added.rows_affected()) == Ok(round.acts.len()) {
+        Ok(query.execute(connection).await?.rows_affected())
+    }
+
+    async fn lanes_with_lines(
+        &self,
+        connection: &mut SqliteConnection,
+        round: &Round<'_>,
+        added: u64,
+    ) -> Result<LaneSet> {
+        if usize::try_from(added) == Ok(round.acts.len()) {
             return Ok(round.lanes().collect());
         }
         self.find(connection, round).await

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use posthaste_core::{Act, Buried, Change, Due, Lane, Parked, Position, Result, cut_error};
+use posthaste_core::{Act, Buried, Change, DeadReason, Due, Lane, Parked, Position, Result, cut_error};
 use sqlx::{SqlStr, SqliteConnection};
 
 use crate::{
@@ -83,11 +83,26 @@ impl Changing<'_> {
                 chunk.iter().fold(sqlx::query(sql), |query, row| bind_buried(query, self.writing, row));
             query.execute(&mut *self.connection).await.map_err(failed("bury"))?;
         }
+        let poison = rows.iter().filter(|(_, buried)| buried.reason == DeadReason::PoisonMessage);
+        let poison = poison.map(|(_, buried)| buried.position).collect();
+        self.keep_as_stored(poison).await?;
         let dead = list(rows.iter(), |text, (_, buried)| {
             write!(text, "[{},{}]", buried.position, buried.took.as_micros())
         });
         self.journal(self.writing.log.statements.journal_dead.clone(), dead).await?;
         self.remove(list(rows.iter(), |text, (_, buried)| write!(text, "{}", buried.position))).await
+    }
+
+    /// What could not be understood was not read as it is, and a dead letter must not have less than the log.
+    async fn keep_as_stored(&mut self, poison: Vec<Position>) -> Result<()> {
+        if poison.is_empty() {
+            return Ok(());
+        }
+        let query = sqlx::query(self.writing.log.statements.keep_as_stored.clone())
+            .bind(self.writing.subscription)
+            .bind(list(poison.iter(), |text, position| write!(text, "{position}")));
+        query.execute(&mut *self.connection).await.map_err(failed("bury"))?;
+        Ok(())
     }
 
     /// Takes rows out of what is parked.

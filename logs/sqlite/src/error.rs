@@ -1,5 +1,7 @@
 //! What SQLite says, as what the caller can do about it.
 
+use std::path::Path;
+
 use posthaste_core::{Error, ErrorKind};
 
 /// SQLite's primary result codes (<https://www.sqlite.org/rescode.html>).
@@ -13,6 +15,7 @@ mod code {
     pub(super) const FULL: i32 = 13;
     pub(super) const CANNOT_OPEN: i32 = 14;
     pub(super) const PROTOCOL: i32 = 15;
+    pub(super) const CONSTRAINT: i32 = 19;
     pub(super) const NOT_A_DATABASE: i32 = 26;
 }
 
@@ -26,6 +29,18 @@ pub(crate) fn failed(operation: &'static str) -> impl Fn(sqlx::Error) -> Error {
         };
         Error::new(kind, message).with_source(error)
     }
+}
+
+/// The error of a file that could not be opened: which one, and what to look at.
+pub(crate) fn cannot_open(path: &Path, error: sqlx::Error) -> Error {
+    let (kind, advice) = explain(&error);
+    let advice = match error.as_database_error().map(primary_code) {
+        Some(code::CANNOT_OPEN) => {
+            "it cannot be opened; see that its folder is there and that this user may write in it"
+        }
+        _ => advice.unwrap_or("see the cause"),
+    };
+    Error::new(kind, format!("open the database file {}: {advice}", path.display())).with_source(error)
 }
 
 /// Whether another connection was in the way.
@@ -57,6 +72,10 @@ fn explain(error: &sqlx::Error) -> (ErrorKind, Option<&'static str>) {
         code::FULL => (ErrorKind::Unavailable, Some("the disk is full")),
         code::IO | code::NO_MEMORY => (ErrorKind::Unavailable, None),
         code::CANNOT_OPEN => (ErrorKind::Unavailable, Some("the database file cannot be opened")),
+        code::CONSTRAINT => (
+            ErrorKind::Refused,
+            Some("a constraint or a trigger refuses a row; see what it says, and mend the one or the other"),
+        ),
         code::READ_ONLY => (
             ErrorKind::Refused,
             Some("the database file is read-only; make the file and its folder writable for this user"),
@@ -113,7 +132,8 @@ mod tests {
             (error_of(&mut other, "insert into t values (1)").await, ErrorKind::Unavailable, "locked"),
             (error_of(&mut locking, "select * from u").await, ErrorKind::Schema, "posthaste migrate"),
             (error_of(&mut locking, "select b from t").await, ErrorKind::Schema, "posthaste migrate"),
-            (error_of(&mut locking, "insert into t values (1), (1)").await, ErrorKind::Unexpected, "try"),
+            (error_of(&mut locking, "insert into t values (1), (1)").await, ErrorKind::Refused, "constraint"),
+            (error_of(&mut locking, "select random(1)").await, ErrorKind::Unexpected, "try"),
         ];
         locking.rollback().await.unwrap();
         let read_only = error_of(&mut reader, "insert into t values (1)").await;

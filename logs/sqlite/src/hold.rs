@@ -6,7 +6,7 @@ use posthaste_core::{
 };
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
-use crate::{bind::json, error::failed, log::Inner, row::get, slot::commit};
+use crate::{bind::json, error::failed, log::Inner, row::get, statistics};
 
 pub(crate) async fn hold(log: &Inner, lease: &Lease) -> Result<Hold> {
     let mut connection = log.hold.take().await?;
@@ -15,15 +15,19 @@ pub(crate) async fn hold(log: &Inner, lease: &Lease) -> Result<Hold> {
     let now = log.now();
     let held_until = now + lease.time;
     if !enrol_or_renew(log, &mut tx, lease, (now.0, held_until.0)).await? {
-        tx.rollback().await.map_err(failed("hold"))?;
+        tx.rollback().await?;
         connection.put_back();
         return Ok(Hold::Lost);
     }
     let expired = sqlx::query(log.statements.expire_relays.clone()).bind(lease.relay.0.as_str()).bind(now.0);
     expired.execute(&mut *tx).await.map_err(failed("hold"))?;
     let census = census(log, &mut tx, &lease.subscriptions).await?;
-    commit(tx).await?;
-    connection.put_back();
+    tx.commit().await?;
+    // The lease is good whatever becomes of this.
+    match statistics::forget(log, &mut connection).await {
+        Ok(()) => connection.put_back(),
+        Err(error) => tracing::debug!(error = error.chain(), "statistics cannot be removed"),
+    }
     Ok(Hold::Alive(census))
 }
 
@@ -104,8 +108,10 @@ fn lane_census(row: &SqliteRow, name: &str) -> Result<LaneCensus> {
 
 pub(crate) async fn leave(log: &Inner, relay: &RelayId) -> Result<()> {
     let mut connection = log.hold.take().await?;
+    let mut tx = connection.begin_immediate().await?;
     let gone = sqlx::query(log.statements.leave.clone()).bind(relay.0.as_str());
-    gone.execute(&mut *connection).await.map_err(failed("leave"))?;
+    gone.execute(&mut *tx).await.map_err(failed("leave"))?;
+    tx.commit().await?;
     connection.put_back();
     Ok(())
 }

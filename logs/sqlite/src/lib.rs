@@ -43,6 +43,7 @@ mod read;
 mod row;
 mod slot;
 mod statements;
+mod statistics;
 mod subscribe;
 mod transaction;
 mod writer;

@@ -39,9 +39,10 @@ pub(crate) struct Inner {
     pub(crate) read: Slot,
     pub(crate) append: Slot,
     pub(crate) hold: Slot,
+    pub(crate) prune: Slot,
     pub(crate) admin: Slot,
+    pub(crate) options: SqliteOptions,
     source: Source,
-    options: SqliteOptions,
     pool: SqlitePool,
 }
 
@@ -55,7 +56,8 @@ impl SqliteLog {
         let prefix = Prefix::new(&options.prefix)?;
         let source = Source::parse(url, &options)?;
         let statements = Statements::of(prefix.as_str())?;
-        let first = Slot::new(source.first());
+        let patience = options.busy_timeout;
+        let first = Slot::new(source.first(), patience);
         let mut connection = first.take().await?;
         // Looked at first without a lock: most of the time there is nothing to migrate.
         let mut layout = Layout::find(&mut connection, &statements).await?;
@@ -64,18 +66,20 @@ impl SqliteLog {
         }
         let layout = layout.ok_or_else(|| nothing_there(&prefix))?;
         let layout = layout.check(options.lanes)?;
-        drop(connection);
+        connection.put_back();
+        first.close().await?;
         let inner = Inner {
             statements,
             layout,
             clock: Arc::clone(&options.clock),
-            read: Slot::new(source.own()),
-            append: Slot::new(source.own()),
-            hold: Slot::new(source.own()),
-            admin: Slot::new(source.operators()),
+            read: Slot::new(source.own(), patience),
+            append: Slot::new(source.settling(), patience),
+            hold: Slot::new(source.settling(), patience),
+            prune: Slot::new(source.own(), patience),
+            admin: Slot::new(source.operators(), patience),
             pool: lazy_pool(&source),
-            source,
             options,
+            source,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -93,6 +97,17 @@ impl SqliteLog {
         self.inner.source.application()
     }
 
+    /// Closes all connections, the pool's too, when whoever works with one is done. The last to close a file lets SQLite put the
+    /// write-ahead log into it and remove the two files beside it. Nothing is lost without this: what is in them is read when the
+    /// file is opened next. A log that is used again opens what it needs, but its pool stays closed.
+    pub async fn close(&self) -> Result<()> {
+        self.inner.pool.close().await;
+        for slot in self.inner.slots() {
+            slot.close().await?;
+        }
+        Ok(())
+    }
+
     /// What the tables of this log begin with.
     #[must_use]
     pub fn prefix(&self) -> &str {
@@ -107,6 +122,20 @@ impl SqliteLog {
 impl Inner {
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    pub(crate) fn slots(&self) -> [&Slot; 5] {
+        [&self.read, &self.append, &self.hold, &self.prune, &self.admin]
+    }
+
+    /// Lets every connection be opened anew before it is used again.
+    pub(crate) fn reopen(&self) {
+        self.slots().into_iter().for_each(Slot::reopen);
+    }
+
+    /// The most bytes of a payload that is loaded, as they are bound.
+    pub(crate) fn payload_limit(&self) -> i64 {
+        i64::try_from(self.options.payload_limit).unwrap_or(i64::MAX)
     }
 
     /// The number of lanes as it is bound.

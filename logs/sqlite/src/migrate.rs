@@ -7,7 +7,7 @@ use sqlx::{Row, SqliteConnection};
 
 use crate::{
     error::{failed, is_missing},
-    slot::{Taken, commit},
+    slot::Taken,
     statements::{Prefix, Statements},
 };
 
@@ -113,7 +113,7 @@ pub(crate) async fn migrate(connection: &mut Taken<'_>, prefix: &Prefix, lanes: 
         let set = sqlx::query(statements.set_meta.clone()).bind(name).bind(value);
         set.execute(&mut *tx).await.map_err(failed("migrate"))?;
     }
-    commit(tx).await?;
+    tx.commit().await?;
     tracing::info!(
         prefix = prefix.as_str(),
         version = layout.version,

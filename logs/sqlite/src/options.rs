@@ -2,7 +2,7 @@
 
 use std::{fmt, path::Path, str::FromStr, sync::Arc, time::Duration};
 
-use posthaste_core::{Clock, Error, ErrorKind, MAX_LANES, Result, SystemClock};
+use posthaste_core::{Clock, DEFAULT_PAYLOAD_LIMIT, Error, ErrorKind, MAX_LANES, Result, SystemClock};
 use sqlx::{
     ConnectOptions,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
@@ -20,6 +20,9 @@ pub struct SqliteOptions {
     pub lanes: Option<u8>,
     /// What time it is. SQLite lives in this process, so the database's clock is the machine's.
     pub clock: Arc<dyn Clock>,
+    /// The largest payload that is delivered, in bytes; 1 MiB unless set. A larger one, which only plain SQL can have written if
+    /// all who publish have the same limit, is not even loaded: it becomes a dead letter.
+    pub payload_limit: usize,
     /// How long to wait for another writer.
     pub busy_timeout: Duration,
     /// Whether to create the tables, or bring them up to date.
@@ -37,6 +40,7 @@ impl Default for SqliteOptions {
             prefix: "outbox".to_owned(),
             lanes: None,
             clock: Arc::new(SystemClock),
+            payload_limit: DEFAULT_PAYLOAD_LIMIT,
             busy_timeout: Duration::from_secs(5),
             migrate: false,
             create: true,
@@ -50,6 +54,7 @@ impl fmt::Debug for SqliteOptions {
         f.debug_struct("SqliteOptions")
             .field("prefix", &self.prefix)
             .field("lanes", &self.lanes)
+            .field("payload_limit", &self.payload_limit)
             .field("busy_timeout", &self.busy_timeout)
             .field("migrate", &self.migrate)
             .field("create", &self.create)
@@ -94,36 +99,12 @@ pub(crate) struct Source {
 impl Source {
     /// Understands `sqlite:path`, `sqlite://path` and what SQLite allows behind a `?`.
     pub(crate) fn parse(url: &str, options: &SqliteOptions) -> Result<Self> {
-        if !url.starts_with("sqlite:") {
-            return Err(Error::invalid(format!(
-                "{url:?} is no address of an SQLite file; write sqlite://path"
-            )));
-        }
-        if url.contains(":memory:") || url.contains("mode=memory") {
-            return Err(Error::invalid(
-                "a log needs a file: it uses several connections, and a database in memory belongs to one; write \
-                 sqlite://path, or use the in-memory log of posthaste-core in tests",
-            ));
-        }
-        if url.contains("mode=ro") || url.contains("immutable=") {
-            return Err(Error::new(
-                ErrorKind::Refused,
-                "a log cannot be opened read-only: relays write how far they are; leave out mode and immutable",
-            ));
-        }
+        check_address(url)?;
         let parsed = SqliteConnectOptions::from_str(url).map_err(failed("understand the sqlite address"))?;
         if parsed.get_filename().as_os_str().is_empty() {
             return Err(Error::invalid(format!("{url:?} names no file; write sqlite://path")));
         }
-        if !options.creates() && !parsed.get_filename().exists() {
-            return Err(Error::new(
-                ErrorKind::NotFound,
-                format!(
-                    "there is no database file {}; check the path, or let `posthaste migrate` create it",
-                    parsed.get_filename().display()
-                ),
-            ));
-        }
+        check_place(parsed.get_filename(), options)?;
         let base = parsed
             .create_if_missing(options.creates())
             .journal_mode(SqliteJournalMode::Wal)
@@ -158,6 +139,13 @@ impl Source {
         self.as_own(self.base.clone().create_if_missing(false))
     }
 
+    /// For settlements and renewals, which should not wait long for others. Where SQLite waits by itself it looks more and more
+    /// seldom, every tenth of a second at last: beside an application that writes all the time whoever has waited longest is the
+    /// least likely to find the lock free. So it looks again after a millisecond, and who begins a transaction asks again.
+    pub(crate) fn settling(&self) -> SqliteConnectOptions {
+        self.own().busy_timeout(Duration::from_millis(1))
+    }
+
     /// For what operators do: they were told that it is done, so it is on the disk.
     pub(crate) fn operators(&self) -> SqliteConnectOptions {
         self.own().synchronous(SqliteSynchronous::Full)
@@ -173,6 +161,52 @@ impl Source {
         let listened_to = tracing::enabled!(target: "sqlx::query", tracing::Level::DEBUG);
         if listened_to { options } else { options.disable_statement_logging() }
     }
+}
+
+/// Refuses addresses that cannot be those of a log.
+fn check_address(url: &str) -> Result<()> {
+    if !url.starts_with("sqlite:") {
+        return Err(Error::invalid(format!("{url:?} is no address of an SQLite file; write sqlite://path")));
+    }
+    if url.contains(":memory:") || url.contains("mode=memory") {
+        return Err(Error::invalid(
+            "a log needs a file: it uses several connections, and a database in memory belongs to one; write \
+             sqlite://path, or use the in-memory log of posthaste-core in tests",
+        ));
+    }
+    if url.contains("mode=ro") || url.contains("immutable=") {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            "a log cannot be opened read-only: relays write how far they are; leave out mode and immutable",
+        ));
+    }
+    Ok(())
+}
+
+/// Says what is missing of the place where the file is, or is to be.
+fn check_place(path: &Path, options: &SqliteOptions) -> Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
+        && !folder.is_dir()
+    {
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!(
+                "there is no folder {} for the database file {}; check the path, or create the folder",
+                folder.display(),
+                path.display()
+            ),
+        ));
+    }
+    if !options.creates() && !path.exists() {
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!(
+                "there is no database file {}; check the path, or let `posthaste migrate` create it",
+                path.display()
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// Larger buffers were not faster: writer and reader of the buffer then fight for SQLite's allocator.

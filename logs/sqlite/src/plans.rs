@@ -1,16 +1,20 @@
 //! How SQLite carries the statements out: each by an index, whatever the tables hold.
 
+use std::time::Duration;
+
+use posthaste_core::{Lease, Log, RelayId, Subscription};
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use crate::{
+    SqliteLog, SqliteOptions,
     migrate::migrate,
     slot::Slot,
     statements::{Prefix, Statements},
 };
 
 /// What may be read from end to end: lists that are bound or made on the way, and tables with a row for each subscription or
-/// relay, or fewer.
-const SMALL: [&str; 23] = [
+/// relay, or for each index of the file, or fewer.
+const SMALL: [&str; 27] = [
     "CONSTANT ROW",
     "act",
     "asked",
@@ -27,17 +31,21 @@ const SMALL: [&str; 23] = [
     "outbox_relays",
     "parked_lanes",
     "passed",
+    "poison",
     "r",
     "s",
     "search",
     "served",
+    "sqlite_schema",
     "sqlite_sequence",
+    "sqlite_stat1",
+    "sqlite_stat4",
     "trouble",
     "writer",
 ];
 
 /// Statements that relays or publishers run all the time.
-const HOT: [&str; 27] = [
+const HOT: [&str; 32] = [
     "append_lines",
     "bury",
     "census",
@@ -48,10 +56,15 @@ const HOT: [&str; 27] = [
     "find_duplicate",
     "find_ids",
     "find_lines",
+    "find_statistics",
     "find_subscription",
+    "forget_samples",
+    "forget_statistics",
+    "has_statistics",
     "journal_dead",
     "journal_delivered",
     "journal_failed",
+    "keep_as_stored",
     "last_position",
     "leave",
     "park",
@@ -71,10 +84,13 @@ async fn tables(folder: &tempfile::TempDir) -> (SqliteConnection, Statements) {
     let options =
         SqliteConnectOptions::new().filename(folder.path().join("plans.db")).create_if_missing(true);
     let prefix = Prefix::new("outbox").unwrap();
-    let slot = Slot::new(options.clone());
+    let slot = Slot::new(options.clone(), Duration::from_secs(5));
     let mut connection = slot.take().await.unwrap();
     migrate(&mut connection, &prefix, 64).await.unwrap();
-    (options.connect().await.unwrap(), Statements::new(&prefix))
+    let mut connection = options.connect().await.unwrap();
+    // So that the tables are there in which statistics are kept. There is nothing to count in this one.
+    sqlx::query("analyze inbox").execute(&mut connection).await.unwrap();
+    (connection, Statements::new(&prefix))
 }
 
 async fn plan(connection: &mut SqliteConnection, prefix: &Prefix, sql: &str) -> Vec<String> {
@@ -130,4 +146,119 @@ async fn a_page_is_one_walk_along_the_positions() {
         assert!(steps.contains(expected), "{expected} in\n{steps}");
     }
     assert!(!steps.contains("ORDER BY"), "positions come in order by themselves\n{steps}");
+}
+
+/// Statements that applications run on connections of their own.
+const PUBLISHING: [&str; 4] = ["draw_versions", "find_duplicate", "find_ids", "publish"];
+
+/// Ways to make SQLite believe that the tables are small: how many rows each has, and how they are counted.
+const SMALL_TABLES: [(u32, &str); 6] = [
+    (0, "analyze"),
+    (1, "analyze"),
+    (2, "analyze"),
+    (5, "pragma optimize = 0x10002"),
+    (20, "analyze"),
+    (1_000, "analyze"),
+];
+
+/// As many rows more in each table that grows, of one subscription.
+async fn grow(connection: &mut SqliteConnection, rows: u32) {
+    let sql = "
+        create temp table n as with recursive n(i) as (values (1) union all select i + 1 from n where i < ?1) select i from n where i <= ?1;
+        insert into outbox (topic, event_type, key, payload, idempotency_key) select 't', 'e', i % 3, '1', random() from n;
+        insert into outbox_parked (subscription, position, lane, id, key, event_type, event_version, topic, content_type,
+          occurred_at, checked, payload, attempts, due_at, delayed, last_error)
+          select 'billing', position, lane, id, key, 'e', '1', 't', 'x', 1, 1, '1', 1, 1, 0, 'refused'
+          from outbox where true on conflict do nothing;
+        insert into outbox_dead (subscription, position, lane, id, key, event_type, event_version, topic, content_type,
+          occurred_at, checked, payload, reason, error, attempts, holds, moved_at)
+          select 'billing', position, lane, id, key, 'e', '1', 't', 'x', 1, 1, '1', 'poison_message', 'broken', 1, 1, 1
+          from outbox;
+        insert into outbox_journal (at, what, subscription, position, done_by) select 1, 'failed', 'billing', i, 'a' from n;
+        insert into outbox_lines (subscription, lane, n, kind, cursor, at)
+          select 'billing', i % 64, 2 + i / 64, 'settled', i, 1 from n where true on conflict do nothing;
+        insert into outbox_relays select 'r' || random(), 'h', 'v', '[]', 1, 1 from n where i < 3;
+        insert into outbox_sequences select 'order', random(), 1 from n;
+        drop table n;";
+    for statement in sql.split(';').map(str::trim).filter(|statement| !statement.is_empty()) {
+        let query = sqlx::query(sqlx::AssertSqlSafe(statement.to_owned()));
+        let query = if statement.contains("?1") { query.bind(rows) } else { query };
+        query.execute(&mut *connection).await.unwrap_or_else(|error| panic!("{error}: {statement}"));
+    }
+}
+
+/// A log whose tables were counted while they were small, and the plans of all statements before that.
+async fn counted(
+    folder: &tempfile::TempDir,
+    (rows, count): (u32, &'static str),
+) -> (SqliteLog, Vec<Vec<String>>) {
+    let url = format!("sqlite://{}", folder.path().join("counted.db").display());
+    let log =
+        SqliteLog::open(&url, SqliteOptions { migrate: true, ..SqliteOptions::default() }).await.unwrap();
+    log.subscribe(&Subscription::new("billing")).await.unwrap();
+    let mut application = log.pool().acquire().await.unwrap();
+    sqlx::query("analyze inbox").execute(&mut *application).await.unwrap();
+    let before = plans(&mut log.inner().read.take().await.unwrap(), &log).await;
+    grow(&mut application, rows).await;
+    sqlx::query(count).execute(&mut *application).await.unwrap();
+    grow(&mut application, 100).await;
+    (log, before)
+}
+
+/// How a connection carries out each statement that is hot.
+async fn plans(connection: &mut SqliteConnection, log: &SqliteLog) -> Vec<Vec<String>> {
+    let prefix = Prefix::new("outbox").unwrap();
+    let mut plans = Vec::new();
+    for (name, sql) in log.inner().statements.all() {
+        if HOT.contains(&name) {
+            plans.push([vec![name.to_owned()], plan(connection, &prefix, sql.as_str()).await].concat());
+        }
+    }
+    plans
+}
+
+#[tokio::test]
+async fn what_was_counted_while_the_tables_were_small_is_forgotten() {
+    let mut changed = 0;
+    for small in SMALL_TABLES {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, before) = counted(&folder, small).await;
+        let slots = log.inner().slots();
+        for slot in slots {
+            slot.reopen();
+            let mut connection = slot.take().await.unwrap();
+            changed += usize::from(plans(&mut connection, &log).await != before);
+            connection.put_back();
+        }
+
+        let lease = Lease {
+            relay: RelayId("a".to_owned()),
+            host: String::new(),
+            version: String::new(),
+            subscriptions: vec!["billing".to_owned()],
+            time: Duration::from_secs(15),
+            first: true,
+        };
+        log.hold(&lease).await.unwrap();
+
+        for slot in slots {
+            assert_eq!(plans(&mut slot.take().await.unwrap(), &log).await, before, "{small:?}");
+        }
+    }
+    assert!(changed > 10, "the statistics made a difference to {changed} connections");
+}
+
+#[tokio::test]
+async fn publishers_find_by_key_whatever_was_counted() {
+    for small in SMALL_TABLES {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, before) = counted(&folder, small).await;
+        let mut connection = log.connect_options().connect().await.unwrap();
+
+        let after = plans(&mut connection, &log).await;
+
+        for (after, before) in after.iter().zip(&before).filter(|(plan, _)| PUBLISHING.contains(&&*plan[0])) {
+            assert_eq!(after, before, "{small:?}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use posthaste_core::{Pruned, Result, Retention};
 use crate::{bind::Bound, error::failed, log::Inner};
 
 pub(crate) async fn prune(log: &Inner, retention: &Retention) -> Result<Pruned> {
-    let mut connection = log.admin.take().await?;
+    let mut connection = log.prune.take().await?;
     let now = log.now();
     let step = i64::from(retention.step);
     let statements = &log.statements;

@@ -9,7 +9,7 @@ use sqlx::{SqliteConnection, sqlite::SqliteRow};
 use crate::{
     error::{damaged, failed},
     log::Inner,
-    row::{self, get},
+    row::{self, Look, get},
 };
 
 pub(crate) async fn read(log: &Inner, read: &Read) -> Result<Page> {
@@ -63,19 +63,25 @@ impl View<'_> {
             .bind(if read.lanes.is_empty() { 0 } else { rows_for(read.limit) })
             .bind(read.parked.mask())
             .bind(read.hold_dead)
+            .bind(self.log.payload_limit())
             .fetch(connection);
         let first = rows.try_next().await.map_err(failed("read"))?;
         let standing = Standing::decode(&first.ok_or_else(|| damaged("read: the page says nothing"))?)?;
         if when == WhenParkedIsDue::Stop && standing.first_due.is_some_and(|due| due <= self.now) {
             return Ok(None);
         }
+        let look = self.look(Origin::Log);
         let mut filling = Filling::new(read.limit);
         while let Some(row) = rows.try_next().await.map_err(failed("read"))? {
-            if !filling.take(row::entry(&row, Origin::Log, self.now)?) {
+            if !filling.take(row::entry(&row, look)?) {
                 break;
             }
         }
         Ok(Some(self.page(standing, filling)))
+    }
+
+    fn look(&self, origin: Origin) -> Look {
+        Look { origin, now: self.now, payload_limit: self.log.options.payload_limit }
     }
 
     fn page(&self, standing: Standing, filling: Filling) -> Page {
@@ -112,10 +118,12 @@ impl View<'_> {
             .bind(self.read.parked.mask())
             .bind(self.read.hold_dead)
             .bind(rows_for(self.read.limit))
+            .bind(self.log.payload_limit())
             .fetch(connection);
+        let look = self.look(Origin::Parked);
         let mut filling = Filling::new(self.read.limit);
         while let Some(row) = rows.try_next().await.map_err(failed("read what is parked"))? {
-            if !filling.take(row::entry(&row, Origin::Parked, self.now)?) {
+            if !filling.take(row::entry(&row, look)?) {
                 break;
             }
         }

@@ -4,10 +4,10 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use posthaste_core::{
     DEFAULT_EVENT_VERSION, Entry, Error, Event, EventId, Lane, Origin, Payload, Position, Result,
-    RetryOverrides, Timestamp,
+    RetryOverrides, Timestamp, oversized,
 };
 use serde::{Deserialize, de::IgnoredAny};
-use sqlx::{Row, ValueRef, sqlite::SqliteRow};
+use sqlx::{Row, TypeInfo, ValueRef, sqlite::SqliteRow};
 
 use crate::error::{damaged, failed};
 
@@ -38,12 +38,20 @@ pub(crate) struct Facts<'j> {
     blocked: u8,
 }
 
+/// From where rows were read, when, and under which limit.
+#[derive(Clone, Copy)]
+pub(crate) struct Look {
+    pub(crate) origin: Origin,
+    pub(crate) now: Timestamp,
+    pub(crate) payload_limit: usize,
+}
+
 /// Decodes a row of (position, facts, payload).
-pub(crate) fn entry(row: &SqliteRow, origin: Origin, now: Timestamp) -> Result<Entry> {
+pub(crate) fn entry(row: &SqliteRow, look: Look) -> Result<Entry> {
     let json: &[u8] = row.try_get_unchecked(1).map_err(failed("decode an entry"))?;
     let mut defects = Defects::default();
     match serde_json::from_slice::<Facts<'_>>(json) {
-        Ok(facts) => facts.into_entry(row, origin, now, defects),
+        Ok(facts) => facts.into_entry(row, look, defects),
         // Text of the database is UTF-8 unless somebody has forced something else into it.
         Err(_) => {
             defects.add("a text column is not UTF-8");
@@ -51,21 +59,20 @@ pub(crate) fn entry(row: &SqliteRow, origin: Origin, now: Timestamp) -> Result<E
             let facts: Facts<'_> = serde_json::from_str(&text).map_err(|error| {
                 damaged("decode an entry: its columns are of other types").with_source(error)
             })?;
-            facts.into_entry(row, origin, now, defects)
+            facts.into_entry(row, look, defects)
         }
     }
 }
 
 impl Facts<'_> {
-    fn into_entry(
-        self,
-        row: &SqliteRow,
-        origin: Origin,
-        now: Timestamp,
-        mut defects: Defects,
-    ) -> Result<Entry> {
-        let trusted = self.checked == 1;
-        let payload = payload(row, self.content_type, trusted, &mut defects)?;
+    fn into_entry(self, row: &SqliteRow, look: Look, mut defects: Defects) -> Result<Entry> {
+        let payload = match Stored::of(row, 2)? {
+            Stored::Bytes(bytes) => payload(bytes, self.content_type, self.checked == 1, &mut defects),
+            Stored::TooLarge(size) => {
+                defects.add(&oversized(size, look.payload_limit));
+                no_payload(self.content_type)
+            }
+        };
         let event = Event {
             id: parse_id(self.id)?,
             event_type: Cow::Owned(self.event_type),
@@ -88,9 +95,9 @@ impl Facts<'_> {
         Ok(Entry {
             position: Position(row.try_get_unchecked(0).map_err(failed("decode an entry"))?),
             lane: Lane(self.lane),
-            delayed: origin == Origin::Log && event.deliver_after.is_some_and(|time| time > now),
+            delayed: look.origin == Origin::Log && event.deliver_after.is_some_and(|time| time > look.now),
             event,
-            origin,
+            origin: look.origin,
             attempts: self.attempts,
             blocked: self.blocked != 0,
             defect: defects.text,
@@ -120,25 +127,45 @@ impl Defects {
     }
 }
 
-fn payload(
-    row: &SqliteRow,
-    content_type: Option<String>,
-    trusted: bool,
-    defects: &mut Defects,
-) -> Result<Payload> {
-    let bytes: Vec<u8> = row.try_get_unchecked(2).map_err(failed("decode an entry"))?;
+/// A payload as the statements yield it.
+pub(crate) enum Stored {
+    Bytes(Vec<u8>),
+    /// It is over the limit and was not loaded: how many bytes it has.
+    TooLarge(usize),
+}
+
+impl Stored {
+    pub(crate) fn of(row: &SqliteRow, column: usize) -> Result<Self> {
+        let value = row.try_get_raw(column).map_err(failed("decode a payload"))?;
+        // No payload is a number: the table takes texts and blobs only.
+        if value.type_info().name() == "INTEGER" {
+            let size: u64 = get(row, column)?;
+            return Ok(Self::TooLarge(usize::try_from(size).unwrap_or(usize::MAX)));
+        }
+        get(row, column).map(Self::Bytes)
+    }
+}
+
+fn payload(bytes: Vec<u8>, content_type: Option<String>, trusted: bool, defects: &mut Defects) -> Payload {
     if let Some(content_type) = content_type {
-        return Ok(Payload::Bytes { bytes, content_type: Cow::Owned(content_type) });
+        return Payload::Bytes { bytes, content_type: Cow::Owned(content_type) };
     }
     if !trusted && let Err(error) = serde_json::from_slice::<IgnoredAny>(&bytes) {
         defects.add_error("the payload is not JSON", &error);
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Payload::Json(text)),
+        Ok(text) => Payload::Json(text),
         Err(error) => {
             defects.add("the payload is not UTF-8");
-            Ok(Payload::Bytes { bytes: error.into_bytes(), content_type: Cow::Borrowed(JSON) })
+            Payload::Bytes { bytes: error.into_bytes(), content_type: Cow::Borrowed(JSON) }
         }
+    }
+}
+
+fn no_payload(content_type: Option<String>) -> Payload {
+    match content_type {
+        Some(content_type) => Payload::Bytes { bytes: Vec::new(), content_type: Cow::Owned(content_type) },
+        None => Payload::Json(String::new()),
     }
 }
 

@@ -139,10 +139,10 @@ macro_rules! statements {
 statements! {
     census, change_subscription, clear_parked, create_subscription, dead_letters, doorbell,
     draw_versions, drop_lines, drop_parked, drop_subscription, edit, enrol, expire_relays, find_dead, find_duplicate,
-    find_event, find_ids, find_lines, find_subscription, first_lines, holders, is_paused, journal_act, journal_dead,
-    journal_delivered, journal_failed, journal_of, journal_resolved, last_position, leave, list_dead, list_log,
+    find_event, find_ids, find_lines, find_statistics, find_subscription, first_lines, forget_samples, forget_statistics, has_statistics, holders, is_paused, journal_act, journal_dead,
+    journal_delivered, journal_failed, journal_of, journal_resolved, keep_as_stored, last_position, leave, list_dead, list_log,
     list_parked, list_word, match_dead, meta, names, passing_line, prune_dead, prune_events, prune_journal, prune_lines, read,
-    read_parked, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead, set_meta, set_paused,
+    read_parked, remember_numbers, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead, set_meta, set_paused,
     status_log, status_subscriptions, statuses, summaries, unpark;
     append_lines: 7, bury: EVENT_COLUMNS + 8, park: EVENT_COLUMNS + 9, publish: EVENT_COLUMNS,
 }

@@ -3,21 +3,18 @@
 use posthaste_core::{Filter, Result, Start, Subscribed, Subscription};
 use sqlx::SqliteConnection;
 
-use crate::{bind::json, error::failed, log::Inner, row::get, slot::commit};
+use crate::{bind::json, error::failed, log::Inner, row::get};
 
 pub(crate) async fn subscribe(log: &Inner, subscription: &Subscription) -> Result<Subscribed> {
     subscription.validate()?;
     let mut connection = log.hold.take().await?;
     let mut tx = connection.begin_immediate().await?;
     let generation = match find(log, &mut tx, &subscription.name).await? {
-        None => {
-            create(log, &mut tx, subscription).await?;
-            1
-        }
+        None => create(log, &mut tx, subscription).await?,
         Some(stored) if stored.is(subscription) => stored.generation,
         Some(_) => change(log, &mut tx, subscription).await?,
     };
-    commit(tx).await?;
+    tx.commit().await?;
     connection.put_back();
     Ok(Subscribed { generation })
 }
@@ -47,7 +44,8 @@ async fn find(log: &Inner, connection: &mut SqliteConnection, name: &str) -> Res
     Ok(Some(Stored { filter: get(&row, 0)?, order: get(&row, 1)?, generation: get(&row, 2)? }))
 }
 
-async fn create(log: &Inner, connection: &mut SqliteConnection, subscription: &Subscription) -> Result<()> {
+/// Answers its generation.
+async fn create(log: &Inner, connection: &mut SqliteConnection, subscription: &Subscription) -> Result<i64> {
     let now = log.now().0;
     let cursor = match subscription.start {
         Start::Beginning => 0,
@@ -60,14 +58,14 @@ async fn create(log: &Inner, connection: &mut SqliteConnection, subscription: &S
         .bind(subscription.start.as_str())
         .bind(cursor)
         .bind(now);
-    created.execute(&mut *connection).await.map_err(failed("subscribe"))?;
+    let created = created.fetch_one(&mut *connection).await.map_err(failed("subscribe"))?;
     let lines = sqlx::query(log.statements.first_lines.clone())
         .bind(subscription.name.as_str())
         .bind(log.lanes())
         .bind(cursor)
         .bind(now);
     lines.execute(connection).await.map_err(failed("subscribe"))?;
-    Ok(())
+    get(&created, 0)
 }
 
 async fn change(log: &Inner, connection: &mut SqliteConnection, subscription: &Subscription) -> Result<i64> {

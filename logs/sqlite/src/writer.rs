@@ -8,7 +8,7 @@ use sqlx::{Connection, SqliteConnection, sqlite::SqliteRow};
 use crate::{
     bind::{self, json},
     error::failed,
-    row::{get, id_of},
+    row::{get, id_of, is_null},
     statements::Statements,
 };
 
@@ -44,7 +44,13 @@ pub(crate) async fn find(
         .fetch_all(connection)
         .await
         .map_err(failed("find events"))?;
-    rows.iter().map(|row| id_of(row, 0)).collect()
+    let mut ids = Vec::with_capacity(rows.len());
+    for row in &rows {
+        if !is_null(row, 0)? {
+            ids.push(id_of(row, 0)?);
+        }
+    }
+    Ok(ids)
 }
 
 struct Publishing<'a> {

@@ -15,6 +15,7 @@ const HOT: &str = "crates/relay/src/machine/hot.rs";
 const LANE: &str = "crates/relay/src/machine/lane.rs";
 const MACHINE: &str = "crates/relay/src/machine/mod.rs";
 const READING: &str = "crates/relay/src/machine/reading.rs";
+const REFUSAL: &str = "crates/relay/src/machine/refusal.rs";
 const RETRY: &str = "crates/core/src/retry.rs";
 const SETTLING: &str = "crates/relay/src/machine/settling.rs";
 
@@ -225,7 +226,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "lost-answer-taken-for-done",
         breaks: "a settlement whose answer was lost is not looked up (rule 4)",
         file: SETTLING,
-        find: "            appending.again_at = Some(now + appending.wait);\n            appending.wait = (appending.wait * 2).min(SLOWEST_RETRY);\n            return;",
+        find: "            appending.again_at = Some(now + appending.wait.min(SLOWEST_RETRY));\n            appending.wait = (appending.wait * 2).min(SLOWEST_RETRY.max(appending.wait));\n            return;",
         replace: "            let all = vec![Appended::Done; appending.acts.len()];\n            return self.appended(now, Some(all));",
         caught_by: &[simulation(500)],
     },
@@ -236,5 +237,29 @@ pub(crate) const FAULTS: &[Fault] = &[
         find: "                Appended::Fenced => self.line_refused(act),",
         replace: "                Appended::Fenced => self.line_written(now, act, &taking),",
         caught_by: &[simulation(500)],
+    },
+    Fault {
+        name: "refused-act-stops-every-lane",
+        breaks: "what the database refuses is appended together with the others again and again, and nobody is settled",
+        file: REFUSAL,
+        find: "            _ => self.aside.extend(appending.split()),",
+        replace: "            _ => {\n                let mut again = appending;\n                again.again_at = Some(now + Duration::from_secs(1));\n                self.aside.push(again);\n            }",
+        caught_by: &[some_tests("posthaste-relay", "--test machine")],
+    },
+    Fault {
+        name: "refused-act-forgotten",
+        breaks: "an act that the database refused is never appended again, and its lane stands for ever",
+        file: REFUSAL,
+        find: "            self.aside.push(refused);",
+        replace: "            drop(refused);",
+        caught_by: &[simulation(500), some_tests("posthaste-relay", "--test machine")],
+    },
+    Fault {
+        name: "refused-lanes-fill-the-memory",
+        breaks: "lanes that have to wait for the database read on until no other lane has room (rule 10)",
+        file: LANE,
+        find: "(!self.giving_back || !self.hot.is_empty()) && !self.is_kept_small() && !self.refused",
+        replace: "(!self.giving_back || !self.hot.is_empty()) && !self.is_kept_small()",
+        caught_by: &[some_tests("posthaste-relay", "--test machine")],
     },
 ];

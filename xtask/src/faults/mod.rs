@@ -7,6 +7,7 @@
 mod catcher;
 mod list;
 mod list_log;
+mod list_postgres;
 mod list_sqlite;
 mod run;
 mod tree;
@@ -50,7 +51,7 @@ pub(crate) struct Options {
 }
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    list::FAULTS.iter().chain(list_log::FAULTS).chain(list_sqlite::FAULTS)
+    list::FAULTS.iter().chain(list_log::FAULTS).chain(list_sqlite::FAULTS).chain(list_postgres::FAULTS)
 }
 
 /// Runs the faults, and fails if one survives or does not fit the code any more.

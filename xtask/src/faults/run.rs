@@ -47,7 +47,8 @@ impl Bench {
         let bench = Self {
             root: workspace.root.clone(),
             tree: folder.join("tree"),
-            build: folder.join("build"),
+            // Shared with everything else, so that what others have written is built once.
+            build: workspace.target.clone(),
             output: folder.join("output.txt"),
         };
         fs::create_dir_all(&bench.tree)?;

@@ -46,20 +46,20 @@ pub(super) struct Sale {
 impl Transaction for Sale {
     fn append<'a>(
         &'a mut self,
-        prefix: &'a str,
+        place: &'a posthaste::Place,
         events: &'a [Event],
     ) -> impl Future<Output = Result<Vec<Published>>> + Send + 'a {
-        self.transaction.append(prefix, events)
+        self.transaction.append(place, events)
     }
 }
 
 impl Commit for Sale {
     fn find<'a>(
         &'a mut self,
-        prefix: &'a str,
+        place: &'a posthaste::Place,
         positions: &'a [posthaste::Position],
     ) -> impl Future<Output = Result<Vec<posthaste::EventId>>> + Send + 'a {
-        self.transaction.find(prefix, positions)
+        self.transaction.find(place, positions)
     }
 
     async fn commit(self) -> Result<()> {

@@ -1,19 +1,23 @@
-//! Waiting until a subscription has nothing to do.
+//! Waiting until there is nothing to do.
 
 use std::time::Duration;
 
 use posthaste::{Outbox, Status};
 
+use super::job::Job;
+
 /// The time between two looks: short at first for small logs, longer for those where looking costs something.
 const FIRST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// Waits until nothing is pending and nothing waits for a retry. What is not due yet is left for later.
-pub(super) async fn wait(outbox: &Outbox, subscription: &str) {
+/// Waits until nothing is pending and nothing waits for a retry, in any subscription of the job. What is not due yet is left for
+/// later.
+pub(super) async fn wait(outbox: &Outbox, job: &Job) {
     let mut pause = FIRST;
     loop {
         // A database that does not answer is the relay's to complain about; whether all is done is not known.
-        if outbox.admin().status().await.is_ok_and(|status| is_idle(&status, subscription)) {
+        let status = outbox.admin().status().await;
+        if status.is_ok_and(|status| job.names().all(|name| is_idle(&status, name))) {
             return;
         }
         tokio::time::sleep(pause).await;

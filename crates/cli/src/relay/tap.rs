@@ -10,48 +10,43 @@ use std::{
 };
 
 use async_trait::async_trait;
-use posthaste::{Delivery, Entry, Fault, FileSink, Sink};
+use posthaste::{Delivery, Entry, Fault, Result, Sink};
+use posthaste_config::Destination;
 use tokio::sync::Notify;
 
-use super::destination::Destination;
-
-/// What was seen.
-#[derive(Default)]
-pub(super) struct Tapped {
-    delivered: AtomicU64,
-    abandoned: Notify,
-}
-
-impl Tapped {
-    pub(super) fn delivered(&self) -> u64 {
-        self.delivered.load(Ordering::Relaxed)
-    }
-
-    /// Waits until nobody reads what is written. A closed pipe never opens again: waiting for it, as for any
-    /// other destination that is down, would be for ever.
-    pub(super) async fn abandoned(&self) {
-        self.abandoned.notified().await;
-    }
-}
-
+/// A sink, and what was seen of it. Clones are the same sink, so that a relay that could not start can try again with it.
+#[derive(Clone)]
 pub(super) struct Tap {
-    sink: FileSink,
-    tapped: Arc<Tapped>,
+    sink: Arc<dyn Sink>,
+    delivered: Arc<AtomicU64>,
+    /// Rung when nobody reads any more.
+    abandoned: Arc<Notify>,
     /// How the end of the reader shows in a fault; none where somebody else may come to read.
     ending: Option<String>,
 }
 
 impl Tap {
-    pub(super) fn new(sink: FileSink, destination: &Destination, tapped: Arc<Tapped>) -> Self {
+    /// Opens the destination. A closed pipe never opens again: waiting for it, as for any other destination that is down, would
+    /// be for ever, so `abandoned` is rung then.
+    pub(super) fn open(destination: &Destination, abandoned: &Arc<Notify>) -> Result<Self> {
         const EPIPE: i32 = 32;
         let broken_pipe = || io::Error::from_raw_os_error(EPIPE).to_string();
-        let ending = (*destination == Destination::Stdout).then(broken_pipe);
-        Self { sink, tapped, ending }
+        let is_stdout = matches!(destination, Destination::Stdout { .. });
+        Ok(Self {
+            sink: destination.open()?,
+            delivered: Arc::default(),
+            abandoned: Arc::clone(abandoned),
+            ending: is_stdout.then(broken_pipe),
+        })
+    }
+
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered.load(Ordering::Relaxed)
     }
 
     fn look_at(&self, fault: &Fault) {
         if self.ending.as_ref().is_some_and(|ending| fault.message.contains(ending)) {
-            self.tapped.abandoned.notify_one();
+            self.abandoned.notify_one();
         }
     }
 }
@@ -68,11 +63,15 @@ impl Sink for Tap {
                 Delivery::NotSent => {}
             }
         }
-        self.tapped.delivered.fetch_add(delivered, Ordering::Relaxed);
+        self.delivered.fetch_add(delivered, Ordering::Relaxed);
         answers
     }
 
     async fn ping(&self) -> Result<(), Fault> {
         self.sink.ping().await
+    }
+
+    fn keeps_key_order(&self) -> bool {
+        self.sink.keeps_key_order()
     }
 }

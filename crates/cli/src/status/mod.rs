@@ -6,8 +6,7 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::{
-    End,
-    database::Database,
+    End, database,
     screen::{Look, print},
 };
 
@@ -15,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   posthaste status --database sqlite://shop.db
   posthaste status --database sqlite://shop.db --json | jq .subscriptions
+  posthaste status --config relay.yaml
 
 Columns:
   pending    ahead of the subscription's cursor (also what its filter will skip)
@@ -29,19 +29,20 @@ Columns:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
     #[command(flatten)]
-    database: Database,
+    database: database::Options,
     /// Answer in JSON, for programs
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
-    let status = options.database.status().await?;
+    let database = options.database.database()?;
+    let status = database.status().await?;
     if options.json {
         let text = serde_json::to_string_pretty(&status).context("cannot write the status as JSON")?;
         print(&format!("{text}\n"))?;
     } else {
-        print(&table::render(&status, &options.database, Look::of_stdout()))?;
+        print(&table::render(&status, &database, Look::of_stdout()))?;
     }
     Ok(End::Fine)
 }

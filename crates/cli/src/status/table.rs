@@ -18,7 +18,7 @@ pub(super) fn render(status: &Status, database: &Database, look: Look) -> String
     text.push('\n');
     if status.subscriptions.is_empty() {
         text.push_str("No subscriptions yet. A relay makes its own when it starts:\n");
-        _ = writeln!(text, "  posthaste relay {} --sink stdout", database.as_options());
+        _ = writeln!(text, "  {}", database.relay_command());
     } else {
         text.push_str(&subscriptions(status, look));
     }
@@ -78,19 +78,18 @@ fn row(found: &SubscriptionStatus, lanes: u8, width: usize, look: Look) -> Strin
 fn hints(status: &Status, database: &Database) -> Vec<String> {
     let mut hints = Vec::new();
     if status.events == 0 {
-        let prefix = &database.prefix;
+        let table = database.table("");
         hints.push(format!(
             "No events yet. Any program publishes one in its own transaction:\n  \
-             insert into {prefix} (topic, event_type, key, payload)\n  \
+             insert into {table} (topic, event_type, key, payload)\n  \
              values ('users', 'user.created', '42', '{{\"name\":\"Ada\"}}')"
         ));
     }
     let waiting = status.subscriptions.iter().any(|found| !found.paused && found.pending + found.failed > 0);
     if status.relays == 0 && waiting {
         hints.push(format!(
-            "No relay is running, so nothing is delivered. Start one for a subscription:\n  \
-             posthaste relay {} --sink stdout --subscription NAME",
-            database.as_options()
+            "No relay is running, so nothing is delivered. Start one for a subscription:\n  {}",
+            database.relay_command_for("NAME")
         ));
     }
     let dead: u64 = status.subscriptions.iter().map(|found| found.dead).sum();
@@ -98,10 +97,10 @@ fn hints(status: &Status, database: &Database) -> Vec<String> {
         let waits = if dead == 1 { "waits" } else { "wait" };
         hints.push(format!(
             "{} {waits} for a person. What they are and why they died:\n  \
-             select subscription, event_type, key, reason, error from {}_dead\n  \
+             select subscription, event_type, key, reason, error from {}\n  \
              where resolution is null",
             counted(dead, "dead letter"),
-            database.prefix
+            database.table("_dead")
         ));
     }
     hints
@@ -135,9 +134,10 @@ fn age(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::made_up;
 
     fn database() -> Database {
-        Database { url: "sqlite://shop.db".to_owned(), prefix: "outbox".to_owned() }
+        made_up("sqlite://shop.db", "outbox")
     }
 
     fn subscription(name: &str) -> SubscriptionStatus {

@@ -2,6 +2,8 @@
 
 use std::{
     collections::BTreeMap,
+    fs::File,
+    io::Read,
     path::PathBuf,
     process::{Child, Command, Stdio},
     thread,
@@ -68,6 +70,23 @@ impl Fixture {
     pub(crate) fn start_relay(&self, arguments: &[&str]) -> Running {
         let mut command = self.command(&["relay", "--database", "sqlite://shop.db"]);
         Running(command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Writes the file of a relay.
+    pub(crate) fn configure(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Starts `posthaste relay --config FILE`, with standard output for the test to read and its log in `FILE.log`.
+    pub(crate) fn start_configured(&self, file: &str) -> Running {
+        let log = File::options().append(true).create(true).open(self.path(&format!("{file}.log"))).unwrap();
+        let mut command = self.command(&["relay", "--config", file]);
+        Running(command.stdout(Stdio::piped()).stderr(log).spawn().unwrap())
+    }
+
+    /// What relays of this file have logged.
+    pub(crate) fn log(&self, file: &str) -> String {
+        std::fs::read_to_string(self.path(&format!("{file}.log"))).unwrap_or_default()
     }
 
     /// Runs statements on `shop.db`, as any other program would.
@@ -162,6 +181,16 @@ impl Running {
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args(["-s", name, &self.0.id().to_string()]).status().unwrap();
         assert!(sent.success());
+    }
+
+    /// Reads its standard output beside the test, so that it never waits for its reader. Answers with all of it at its end.
+    pub(crate) fn read_aside(&mut self) -> thread::JoinHandle<String> {
+        let mut out = self.0.stdout.take().unwrap();
+        thread::spawn(move || {
+            let mut text = String::new();
+            out.read_to_string(&mut text).unwrap();
+            text
+        })
     }
 
     /// Waits for its end and answers with the exit code; none if a signal ended it.

@@ -3,10 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bad_input;
+mod config;
+mod configured;
 mod crash;
 mod demo;
 mod fixture;
+mod kafka;
 mod migrate;
+mod postgres;
+mod proxy;
 mod relay;
+mod server;
+mod sharing;
 mod status;
 mod usage;

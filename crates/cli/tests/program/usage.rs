@@ -16,11 +16,23 @@ fn what_is_not_understood_exits_with_2_and_says_what_to_write() {
     check_refused(&["status"], &["--database <URL>"]);
     check_refused(&["status", "--database", "shop.db"], &["sqlite://shop.db"]);
     check_refused(&["status", "--database", "mysql://localhost"], &["sqlite://shop.db"]);
-    check_refused(&["relay", url[0], url[1]], &["--sink <SINK>"]);
     check_refused(
-        &["relay", url[0], url[1], "--sink", "kafka://localhost"],
-        &["no such sink", "write stdout, or file:PATH"],
+        &["status", "--database", "postgress://ada:hunter2@db/shop"],
+        &["postgress://ada:***@db/shop is no database"],
     );
+    check_refused(&["relay", url[0], url[1]], &["--sink <SINK>"]);
+    check_refused(&["relay", url[0], url[1], "--sink", "kafka://localhost"], &["write kafka:BROKERS/TOPIC"]);
+    check_refused(
+        &["relay", url[0], url[1], "--sink", "nats://localhost"],
+        &["no such sink", "write stdout, file:PATH or kafka:BROKERS/TOPIC"],
+    );
+    check_refused(
+        &["relay", url[0], url[1], "--config", "relay.yaml"],
+        &["the argument '--database <URL>' cannot be used with '--config <FILE>'"],
+    );
+    check_refused(&["relay", "--sink", "stdout", "--config", "relay.yaml"], &["cannot be used with"]);
+    check_refused(&["migrate", url[0], url[1], "--print"], &["--print and --adopt are for PostgreSQL"]);
+    check_refused(&["config", "check"], &["<FILE>"]);
     check_refused(
         &["relay", url[0], url[1], "--sink", "stdout", "--order", "any"],
         &["allowed are key, none"],
@@ -47,8 +59,9 @@ fn help_has_examples_and_the_exit_codes() {
         "0  it was done",
         "1  it failed",
         "2  the command line",
+        "3  relay --config",
     ]);
-    for command in ["demo", "migrate", "relay", "status"] {
+    for command in ["demo", "migrate", "relay", "status", "config"] {
         fixture.run(&[command, "--help"]).succeeded().says(&["Examples:", &format!("  posthaste {command}")]);
     }
     let hidden = fixture.run(&["relay", "--help"]).succeeded();

@@ -208,27 +208,27 @@ impl EventBuilder {
     }
 
     fn check(&self) -> Result<()> {
-        let mut problems = Vec::new();
+        let mut problems: Vec<Cow<'static, str>> = Vec::new();
         if self.event_type.is_empty() {
-            problems.push("the event type is empty");
+            problems.push("the event type is empty".into());
         }
         match self.payloads.len() {
-            0 => problems.push("it has no payload; call json(…) or bytes(…)"),
+            0 => problems.push("it has no payload; call json(…) or bytes(…)".into()),
             1 => {}
-            _ => problems.push("it has more than one payload; call json(…) or bytes(…), and only once"),
+            _ => {
+                problems.push("it has more than one payload; call json(…) or bytes(…), and only once".into())
+            }
         }
         if self.draw_version && self.version.is_some() {
-            problems.push("version(…) and next_version() exclude each other");
+            problems.push("version(…) and next_version() exclude each other".into());
         }
         if self.draw_version && self.aggregate_id.is_none() {
-            problems.push("next_version() needs an aggregate");
+            problems.push("next_version() needs an aggregate".into());
         }
         if self.deliver_after.is_some() && self.delay.is_some() {
-            problems.push("deliver_after(…) and deliver_in(…) exclude each other");
+            problems.push("deliver_after(…) and deliver_in(…) exclude each other".into());
         }
-        if self.retry.max_attempts == Some(0) {
-            problems.push("retry.max_attempts is 0; it must be at least 1");
-        }
+        problems.extend(self.retry.problems().into_iter().map(|problem| format!("retry.{problem}").into()));
         if problems.is_empty() {
             return Ok(());
         }

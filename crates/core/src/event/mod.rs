@@ -7,7 +7,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 pub use self::{
     builder::EventBuilder,
-    rules::{DEFAULT_PAYLOAD_LIMIT, EventRules, IntoEvent, Stamp, TopicRule},
+    rules::{DEFAULT_PAYLOAD_LIMIT, EventRules, IntoEvent, Stamp, TopicRule, oversized},
 };
 use crate::{Error, EventId, EventType, Result, RetryOverrides, Timestamp};
 
@@ -83,6 +83,17 @@ impl Payload {
         match self {
             Payload::Json(text) => text.as_bytes(),
             Payload::Bytes { bytes, .. } => bytes,
+        }
+    }
+
+    /// The same kind of payload without its bytes: what an entry has whose payload was not loaded.
+    #[must_use]
+    pub fn without_bytes(&self) -> Self {
+        match self {
+            Payload::Json(_) => Payload::Json(String::new()),
+            Payload::Bytes { content_type, .. } => {
+                Payload::Bytes { bytes: Vec::new(), content_type: content_type.clone() }
+            }
         }
     }
 

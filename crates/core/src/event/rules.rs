@@ -21,15 +21,22 @@ impl Default for EventRules {
     }
 }
 
+/// What is wrong with a payload of so many bytes. A log says it of a row that it does not load for that reason.
+#[must_use]
+pub fn oversized(bytes: usize, limit: usize) -> String {
+    format!(
+        "the payload has {bytes} bytes, and {limit} are allowed; store the large part elsewhere and publish a reference, \
+         or raise the payload limit"
+    )
+}
+
 impl EventRules {
     pub(super) fn check(&self, event: &Event) -> Result<()> {
         if event.payload.len() > self.payload_limit {
             return Err(Error::invalid(format!(
-                "event {:?} cannot be published: its payload has {} bytes, and {} are allowed; store the large part \
-                 elsewhere and publish a reference, or raise the payload limit",
+                "event {:?} cannot be published: {}",
                 event.event_type,
-                event.payload.len(),
-                self.payload_limit
+                oversized(event.payload.len(), self.payload_limit)
             )));
         }
         if event.topic.is_empty() {

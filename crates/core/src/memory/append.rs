@@ -1,7 +1,11 @@
 //! Appending lines, each with all its changes or not at all.
 
-use super::{MemoryStore, chain::Link, journal::JournalRow};
-use crate::{Act, Appended, Buried, Change, Lane, Parked, Position, RelayId, Timestamp, cut_error};
+use std::sync::Arc;
+
+use super::{MemoryStore, chain::Link, dead::DeadRow, journal::JournalRow};
+use crate::{
+    Act, Appended, Buried, Change, Error, ErrorKind, Lane, Parked, Position, RelayId, Timestamp, cut_error,
+};
 
 impl MemoryStore {
     /// Appends one line for each act, with its changes. An act whose number is taken by somebody else changes nothing;
@@ -16,6 +20,13 @@ impl MemoryStore {
         acts.iter()
             .map(|act| self.append_one(&Writing { now, subscription, relay, lane: act.lane }, act))
             .collect()
+    }
+
+    /// Why these acts cannot be appended, if they cannot: then nothing of them is.
+    pub(super) fn refusal(&self, acts: &[Act]) -> Option<Error> {
+        let buries = |act: &Act| act.changes.iter().any(|change| matches!(change, Change::Bury(_)));
+        let refused = self.refuses_dead && acts.iter().any(buries);
+        refused.then(|| Error::new(ErrorKind::Refused, "append: no dead letter is taken"))
     }
 
     fn append_one(&mut self, writing: &Writing<'_>, act: &Act) -> Appended {
@@ -45,14 +56,20 @@ impl MemoryStore {
                 }
             }
             Change::Unpark(position) => {
-                let before = row.parked.remove(*position);
-                if let Some(failed) = before.filter(|before| before.last_error.is_some()) {
-                    self.journal.write(writing.journal(*position, "delivered", Some(failed.attempts + 1)));
+                if let Some(before) = row.parked.remove(*position) {
+                    self.journal.write(writing.journal(*position, "delivered", Some(before.attempts + 1)));
                 }
             }
             Change::Bury(buried) => {
-                row.parked.remove(buried.position);
-                self.dead.bury(writing.subscription, writing.lane, buried, writing.now);
+                // A copy of what is stored, not of what was yielded: that may be less.
+                let parked = row.parked.remove(buried.position).map(|row| (row.event, row.defect));
+                let logged =
+                    || self.log.get(buried.position).map(|row| (row.event.clone(), row.defect.clone()));
+                let mut letter = writing.letter(buried);
+                if let Some((event, defect)) = parked.or_else(logged) {
+                    (letter.event, letter.defect) = (event, defect);
+                }
+                self.dead.bury(letter);
                 self.journal.write(writing.dead(buried));
             }
         }
@@ -76,6 +93,24 @@ impl Writing<'_> {
     fn dead(&self, buried: &Buried) -> JournalRow {
         let detail = format!("{}: {}", buried.reason, cut_error(&buried.error));
         JournalRow { detail: Some(detail), ..self.journal(buried.position, "dead", Some(buried.attempts)) }
+    }
+
+    /// The dead letter with the event as it was yielded.
+    fn letter(&self, buried: &Buried) -> DeadRow {
+        DeadRow {
+            subscription: self.subscription.to_owned(),
+            position: buried.position,
+            lane: self.lane,
+            event: Arc::new(buried.event.clone()),
+            defect: None,
+            reason: buried.reason,
+            error: cut_error(&buried.error).to_owned(),
+            attempts: buried.attempts,
+            holds: buried.holds,
+            moved_at: self.now,
+            resolved: None,
+            new_id: None,
+        }
     }
 
     fn journal(&self, position: Position, what: &'static str, attempt: Option<u32>) -> JournalRow {

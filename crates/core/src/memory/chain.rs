@@ -31,9 +31,14 @@ impl Line {
     }
 }
 
-/// All lines of one lane that are still there.
+/// The lines of one lane.
 #[derive(Clone, Debug)]
-pub(super) struct Chain(VecDeque<Line>);
+pub(super) struct Chain {
+    /// The number with which it began.
+    first: i64,
+    /// Those that are still there.
+    lines: VecDeque<Line>,
+}
 
 /// What the chain answers to an act.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,17 +63,18 @@ pub(super) enum Passing<'a> {
 }
 
 impl Chain {
-    pub(super) fn begin(cursor: Cursor, now: Timestamp) -> Self {
-        let first = Line { n: 1, kind: ActKind::Reset, relay: None, cursor, delivered: 0, at: now };
-        Self(VecDeque::from([first]))
+    /// A chain whose first line has this number.
+    pub(super) fn begin(n: i64, cursor: Cursor, now: Timestamp) -> Self {
+        let first = Line { n, kind: ActKind::Reset, relay: None, cursor, delivered: 0, at: now };
+        Self { first: n, lines: VecDeque::from([first]) }
     }
 
     pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
-        self.0.iter()
+        self.lines.iter()
     }
 
     pub(super) fn last(&self) -> Option<&Line> {
-        self.0.back()
+        self.lines.back()
     }
 
     /// How far the lane is settled; a lane without lines has settled nothing.
@@ -83,7 +89,7 @@ impl Chain {
             Some(last) if last.is(relay, act) => return Link::Repeated,
             _ => return Link::Fenced,
         }
-        self.0.push_back(Line {
+        self.lines.push_back(Line {
             n: act.n,
             kind: act.kind,
             relay: Some(relay.clone()),
@@ -96,29 +102,29 @@ impl Chain {
 
     /// Appends the line of an operator's reset.
     pub(super) fn reset(&mut self, cursor: Cursor, now: Timestamp) {
-        let n = self.last().map_or(1, |last| last.n + 1);
-        self.0.push_back(Line { n, kind: ActKind::Reset, relay: None, cursor, delivered: 0, at: now });
+        let n = self.last().map_or(self.first, |last| last.n + 1);
+        self.lines.push_back(Line { n, kind: ActKind::Reset, relay: None, cursor, delivered: 0, at: now });
     }
 
     /// The line that moved the cursor past the position for the last time.
     pub(super) fn passing(&self, position: Position) -> Passing<'_> {
-        let passed = self.0.iter().rev().take_while(|line| line.cursor.has_passed(position)).count();
-        let Some(line) = self.0.get(self.0.len() - passed) else { return Passing::Ahead };
+        let passed = self.lines.iter().rev().take_while(|line| line.cursor.has_passed(position)).count();
+        let Some(line) = self.lines.get(self.lines.len() - passed) else { return Passing::Ahead };
         // If the oldest line has passed it already, an older one may have done so, unless there never was one.
-        if passed == self.0.len() && line.n > 1 { Passing::Forgotten } else { Passing::By(line) }
+        if passed == self.lines.len() && line.n > self.first { Passing::Forgotten } else { Passing::By(line) }
     }
 
     /// Removes the oldest line if it is older than this and not the last.
     pub(super) fn prune_one(&mut self, before: Timestamp) -> bool {
-        let prunable = self.0.len() > 1 && self.0.front().is_some_and(|line| line.at < before);
+        let prunable = self.lines.len() > 1 && self.lines.front().is_some_and(|line| line.at < before);
         if prunable {
-            self.0.pop_front();
+            self.lines.pop_front();
         }
         prunable
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.lines.clear();
     }
 }
 
@@ -135,7 +141,7 @@ mod tests {
     #[test]
     fn finds_the_line_that_passed_a_position_across_resets() {
         let relay = RelayId("r".to_owned());
-        let mut chain = Chain::begin(Cursor::default(), Timestamp(0));
+        let mut chain = Chain::begin(1, Cursor::default(), Timestamp(0));
         assert_eq!(chain.link(&relay, &act(2, 10), Timestamp(1)), Link::Added);
         chain.reset(Cursor::at(Position(5)), Timestamp(2));
         assert_eq!(chain.link(&relay, &act(4, 20), Timestamp(3)), Link::Added);

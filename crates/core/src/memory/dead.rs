@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::lanes::LaneCounts;
-use crate::{Buried, DeadFilter, DeadReason, Event, EventId, Lane, LaneSet, Position, Timestamp, cut_error};
+use crate::{DeadFilter, DeadReason, Event, EventId, Lane, LaneSet, Position, Timestamp};
 
 #[derive(Clone, Debug)]
 pub(super) struct DeadRow {
@@ -14,6 +14,8 @@ pub(super) struct DeadRow {
     pub(super) position: Position,
     pub(super) lane: Lane,
     pub(super) event: Arc<Event>,
+    /// Why the row could not be understood from which this is copied.
+    pub(super) defect: Option<String>,
     pub(super) reason: DeadReason,
     pub(super) error: String,
     pub(super) attempts: u32,
@@ -50,29 +52,16 @@ struct Places {
 }
 
 impl DeadTable {
-    pub(super) fn bury(&mut self, subscription: &str, lane: Lane, buried: &Buried, now: Timestamp) {
+    pub(super) fn bury(&mut self, row: DeadRow) {
         self.last_id += 1;
-        let places = self.places.entry(subscription.to_owned()).or_default();
-        places.latest.insert(buried.position, self.last_id);
-        if buried.holds {
-            places.held_lanes.add(lane);
-            if let Some(key) = &buried.event.key {
-                places.held.entry(key.clone()).or_default().insert((buried.position, self.last_id));
+        let places = self.places.entry(row.subscription.clone()).or_default();
+        places.latest.insert(row.position, self.last_id);
+        if row.holds {
+            places.held_lanes.add(row.lane);
+            if let Some(key) = &row.event.key {
+                places.held.entry(key.clone()).or_default().insert((row.position, self.last_id));
             }
         }
-        let row = DeadRow {
-            subscription: subscription.to_owned(),
-            position: buried.position,
-            lane,
-            event: Arc::new(buried.event.clone()),
-            reason: buried.reason,
-            error: cut_error(&buried.error).to_owned(),
-            attempts: buried.attempts,
-            holds: buried.holds,
-            moved_at: now,
-            resolved: None,
-            new_id: None,
-        };
         self.rows.insert(self.last_id, row);
     }
 
@@ -109,7 +98,6 @@ impl DeadTable {
         self.after(None).filter(move |(_, row)| row.resolved.is_none() && row.subscription == subscription)
     }
 
-    /// The last dead letter at this place.
     /// Removes letters that were resolved before this time, of events that are gone. Answers how many.
     pub(super) fn prune(
         &mut self,
@@ -130,6 +118,7 @@ impl DeadTable {
         going.len()
     }
 
+    /// The last dead letter at this place.
     pub(super) fn latest(&self, subscription: &str, position: Position) -> Option<&DeadRow> {
         self.rows.get(self.places.get(subscription)?.latest.get(&position)?)
     }

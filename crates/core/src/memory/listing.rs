@@ -3,6 +3,7 @@
 use super::{MemoryStore, SubscriptionRow, dead::DeadRow, events::Row};
 use crate::{
     DeadFilter, DeadLetter, Error, EventFilter, EventSummary, Paged, Payload, Position, Result, Timestamp,
+    oversized,
 };
 
 /// How many rows a page has if nothing is said, and how many at most.
@@ -32,7 +33,40 @@ impl MemoryStore {
     pub fn dead(&self, filter: &DeadFilter) -> Paged<DeadLetter> {
         let rows = self.dead.after(filter.cursor).filter(|(_, row)| row.fits(filter));
         let wanted = rows.filter(|(_, row)| filter.resolved || row.resolved.is_none());
-        page(wanted.map(|(dead_id, row)| dead_letter(dead_id, row)), filter.limit, |letter| letter.dead_id)
+        page(wanted.map(|(dead_id, row)| self.letter(dead_id, row)), filter.limit, |letter| letter.dead_id)
+    }
+
+    fn letter(&self, dead_id: i64, row: &DeadRow) -> DeadLetter {
+        DeadLetter {
+            dead_id,
+            subscription: row.subscription.clone(),
+            position: row.position,
+            id: row.event.id,
+            event_type: row.event.event_type.to_string(),
+            topic: row.event.topic.clone(),
+            key: row.event.key.clone(),
+            payload: self.payload_text(&row.event.payload),
+            reason: row.reason,
+            error: row.error.clone(),
+            attempts: row.attempts,
+            moved_at: row.moved_at,
+            holds: row.holds,
+            resolution: row.resolved.as_ref().map(|resolved| resolved.how.to_owned()),
+            resolved_at: row.resolved.as_ref().map(|resolved| resolved.at),
+            resolved_by: row.resolved.as_ref().map(|resolved| resolved.by.clone()),
+            new_id: row.new_id,
+        }
+    }
+
+    /// The payload as text; bytes that are not text as hexadecimal digits, and what is over the limit as what is wrong with it.
+    pub(super) fn payload_text(&self, payload: &Payload) -> String {
+        if payload.len() > self.payload_limit {
+            return format!("({})", oversized(payload.len(), self.payload_limit));
+        }
+        match std::str::from_utf8(payload.as_bytes()) {
+            Ok(text) => text.to_owned(),
+            Err(_) => payload.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
     }
 
     pub(super) fn summary(
@@ -71,34 +105,4 @@ fn page<T>(wanted: impl Iterator<Item = T>, limit: u32, place: impl Fn(&T) -> i6
     items.truncate(limit);
     let next = items.last().filter(|_| more).map(place);
     Paged { items, next }
-}
-
-fn dead_letter(dead_id: i64, row: &DeadRow) -> DeadLetter {
-    DeadLetter {
-        dead_id,
-        subscription: row.subscription.clone(),
-        position: row.position,
-        id: row.event.id,
-        event_type: row.event.event_type.to_string(),
-        topic: row.event.topic.clone(),
-        key: row.event.key.clone(),
-        payload: payload_text(&row.event.payload),
-        reason: row.reason,
-        error: row.error.clone(),
-        attempts: row.attempts,
-        moved_at: row.moved_at,
-        holds: row.holds,
-        resolution: row.resolved.as_ref().map(|resolved| resolved.how.to_owned()),
-        resolved_at: row.resolved.as_ref().map(|resolved| resolved.at),
-        resolved_by: row.resolved.as_ref().map(|resolved| resolved.by.clone()),
-        new_id: row.new_id,
-    }
-}
-
-/// The payload as text; bytes that are not text as hexadecimal digits.
-pub(super) fn payload_text(payload: &Payload) -> String {
-    match std::str::from_utf8(payload.as_bytes()) {
-        Ok(text) => text.to_owned(),
-        Err(_) => payload.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect(),
-    }
 }

@@ -85,7 +85,10 @@ impl Log for MemoryLog {
     }
 
     async fn append(&self, subscription: &str, relay: &RelayId, acts: &[Act]) -> Result<Vec<Appended>> {
-        Ok(self.timed(|store, now| store.append(now, subscription, relay, acts)))
+        self.timed(|store, now| match store.refusal(acts) {
+            Some(refusal) => Err(refusal),
+            None => Ok(store.append(now, subscription, relay, acts)),
+        })
     }
 
     async fn leave(&self, relay: &RelayId) -> Result<()> {

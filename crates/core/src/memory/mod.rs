@@ -33,19 +33,30 @@ pub use transaction::MemoryTransaction;
 
 use self::{chain::Chain, dead::DeadTable, events::EventTable, journal::Journal, parked::ParkedTable};
 use crate::{
-    Capabilities, Cursor, Error, ErrorKind, Filter, Lane, MAX_LANES, Order, Position, RelayId, Result, Start,
-    Subscribed, Subscription, Timestamp,
+    Capabilities, Cursor, DEFAULT_PAYLOAD_LIMIT, Error, ErrorKind, Filter, Lane, MAX_LANES, Order, Position,
+    RelayId, Result, Start, Subscribed, Subscription, Timestamp,
 };
 
 /// The tables of a log, as plain values. A clone is a snapshot that lives on by itself.
 #[derive(Clone, Debug)]
 pub struct MemoryStore {
     lanes: u8,
+    payload_limit: usize,
     log: EventTable,
     subscriptions: BTreeMap<String, SubscriptionRow>,
     relays: BTreeMap<RelayId, RelayRow>,
     dead: DeadTable,
     journal: Journal,
+    dropped: Dropped,
+    refuses_dead: bool,
+}
+
+/// The highest numbers that a subscription had that was dropped. Those that are made later begin behind them, so that whoever served
+/// one of the same name before cannot meet a number of its own by chance.
+#[derive(Clone, Copy, Debug, Default)]
+struct Dropped {
+    line: i64,
+    generation: i64,
 }
 
 /// A subscription with everything that goes when it is dropped.
@@ -74,12 +85,20 @@ impl MemoryStore {
         let lanes = lanes.clamp(1, MAX_LANES);
         Self {
             lanes,
+            payload_limit: DEFAULT_PAYLOAD_LIMIT,
             log: EventTable::new(lanes),
             subscriptions: BTreeMap::new(),
             relays: BTreeMap::new(),
             dead: DeadTable::default(),
             journal: Journal::default(),
+            dropped: Dropped::default(),
+            refuses_dead: false,
         }
+    }
+
+    /// Payloads over this many bytes are not yielded from now on: such an event is one that cannot be delivered. 1 MiB unless set.
+    pub fn set_payload_limit(&mut self, bytes: usize) {
+        self.payload_limit = bytes;
     }
 
     /// What this log can do. Nobody but this process can commit to it, so its doorbell rings for everything.
@@ -106,14 +125,17 @@ impl MemoryStore {
         let row = SubscriptionRow {
             filter: subscription.filter.clone(),
             order: subscription.order,
-            generation: 1,
+            generation: self.dropped.generation + 1,
             paused: false,
             start,
-            chains: (0..self.lanes).map(|_| Chain::begin(Cursor::at(start), now)).collect(),
+            chains: (0..self.lanes)
+                .map(|_| Chain::begin(self.dropped.line + 1, Cursor::at(start), now))
+                .collect(),
             parked: ParkedTable::default(),
         };
+        let generation = row.generation;
         self.subscriptions.insert(subscription.name.clone(), row);
-        Subscribed { generation: 1 }
+        Subscribed { generation }
     }
 
     /// The lines that are still there of one lane, oldest first; none if there is no such subscription or lane.
@@ -144,6 +166,11 @@ impl MemoryStore {
     /// Damages a row as a foreign publisher could: it reads as one that cannot be understood.
     pub fn garble(&mut self, position: Position, why: &str) {
         self.log.garble(position, why);
+    }
+
+    /// Takes no dead letter any more, as a database with a constraint that none fulfils.
+    pub fn refuse_dead(&mut self) {
+        self.refuses_dead = true;
     }
 
     fn subscription(&self, name: &str) -> Result<&SubscriptionRow> {

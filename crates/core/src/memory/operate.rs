@@ -58,7 +58,7 @@ impl MemoryStore {
         }
         self.check_home(row)?;
         let edited = edited(&row.event, edit, new_id)?;
-        let row = DeadRow { event: Arc::new(edited), ..row.clone() };
+        let row = DeadRow { event: Arc::new(edited), defect: None, ..row.clone() };
         self.send_again(operator, dead_id, &row, Some(new_id));
         Ok(1)
     }
@@ -73,6 +73,7 @@ impl MemoryStore {
             let parked = ParkedRow {
                 lane: row.lane,
                 event: Arc::clone(&row.event),
+                defect: row.defect.clone(),
                 attempts: 0,
                 due_at: operator.now,
                 delayed: false,

@@ -12,6 +12,8 @@ use crate::{Due, Event, Lane, LaneSet, Parked, Position, Timestamp, cut_error};
 pub(super) struct ParkedRow {
     pub(super) lane: Lane,
     pub(super) event: Arc<Event>,
+    /// Why the row could not be understood from which this is copied.
+    pub(super) defect: Option<String>,
     pub(super) attempts: u32,
     pub(super) due_at: Timestamp,
     /// It is here only because of `deliver_after`, and has never been tried.
@@ -74,6 +76,7 @@ impl ParkedTable {
         let row = ParkedRow {
             lane,
             event: Arc::new(parked.event.clone()),
+            defect: None,
             attempts: parked.attempts,
             due_at,
             delayed,

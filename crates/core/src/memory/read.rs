@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{MemoryStore, SubscriptionRow, events::Row, parked::ParkedRow};
-use crate::{Cursor, Entry, Limit, Origin, Page, Position, Read, Timestamp};
+use crate::{Cursor, Entry, Event, Limit, Origin, Page, Position, Read, Timestamp, oversized};
 
 impl MemoryStore {
     /// Reads entries behind a cursor and parked entries that are due.
@@ -31,6 +31,16 @@ impl MemoryStore {
             void: false,
         }
     }
+
+    /// An event as it comes to a relay, and what is wrong with it. What is too large comes without its payload.
+    fn yielded(&self, event: &Event, defect: Option<&str>) -> (Event, Option<String>) {
+        let size = event.payload.len();
+        if size <= self.payload_limit {
+            return (event.clone(), defect.map(str::to_owned));
+        }
+        let payload = event.payload.without_bytes();
+        (Event { payload, ..event.clone() }, Some(oversized(size, self.payload_limit)))
+    }
 }
 
 /// The log as one read sees it.
@@ -55,15 +65,16 @@ impl<'a> View<'a> {
 
     fn entry(&self, position: Position, row: &Row) -> Entry {
         let blocked = row.event.key.as_deref().is_some_and(|key| self.is_blocked(key, position));
+        let (event, defect) = self.store.yielded(&row.event, row.defect.as_deref());
         Entry {
             position,
             lane: row.lane,
-            event: (*row.event).clone(),
+            event,
             origin: Origin::Log,
             attempts: 0,
             blocked,
             delayed: row.event.deliver_after.is_some_and(|time| time > self.now),
-            defect: row.defect.clone(),
+            defect,
         }
     }
 
@@ -99,15 +110,16 @@ impl<'a> View<'a> {
     }
 
     fn parked_entry(&self, position: Position, row: &ParkedRow) -> Entry {
+        let (event, defect) = self.store.yielded(&row.event, row.defect.as_deref());
         Entry {
             position,
             lane: row.lane,
-            event: (*row.event).clone(),
+            event,
             origin: Origin::Parked,
             attempts: row.attempts,
             blocked: false,
             delayed: false,
-            defect: self.store.log.get(position).and_then(|row| row.defect.clone()),
+            defect,
         }
     }
 

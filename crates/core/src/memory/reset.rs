@@ -36,7 +36,11 @@ impl MemoryStore {
 
     pub(super) fn drop_subscription(&mut self, operator: Operator<'_>, name: &str) -> Result<u64> {
         self.check_idle(operator.now, name)?;
-        self.subscriptions.remove(name);
+        if let Some(row) = self.subscriptions.remove(name) {
+            let lines = row.chains.iter().filter_map(|chain| Some(chain.last()?.n));
+            self.dropped.line = lines.fold(self.dropped.line, i64::max);
+            self.dropped.generation = self.dropped.generation.max(row.generation);
+        }
         self.journal.write(operator.journal(name, None, "dropped"));
         Ok(1)
     }

@@ -1,6 +1,6 @@
 //! One event with all that happened to it: the journal, and for plain successes the line of their batch.
 
-use super::{MemoryStore, SubscriptionRow, chain::Passing, events::Row, listing::payload_text};
+use super::{MemoryStore, SubscriptionRow, chain::Passing, events::Row};
 use crate::{
     Error, ErrorKind, EventId, EventStatus, Position, Result, StatusWord, Timeline, TimelineItem, Timestamp,
 };
@@ -18,7 +18,7 @@ impl MemoryStore {
             self.subscriptions.iter().map(|(name, row)| (name.as_str(), row)).collect();
         let event = self.summary(now, &subscriptions, position, row);
         let items = self.items(position, row, &event.statuses);
-        let payload = payload_text(&row.event.payload);
+        let payload = self.payload_text(&row.event.payload);
         Ok(Timeline { event, payload, headers: row.event.headers.clone(), items })
     }
 
@@ -40,10 +40,10 @@ impl MemoryStore {
             by: Some(row.by.clone()),
         }));
         let delivered = statuses.iter().filter(|status| status.status == StatusWord::Delivered);
-        let plain = delivered.filter(|status| !is_told(&items, &status.subscription));
-        let plain: Vec<_> = plain
+        let plain: Vec<_> = delivered
             .filter_map(|status| self.subscriptions.get_key_value(&status.subscription))
             .filter_map(|(name, subscription)| plain_success(name, subscription, position, row))
+            .filter(|plain| !is_told(&items, plain))
             .collect();
         items.extend(plain);
         items.sort_by_key(|item| item.at);
@@ -51,9 +51,10 @@ impl MemoryStore {
     }
 }
 
-/// Whether the journal tells of the delivery to this subscription.
-fn is_told(items: &[TimelineItem], subscription: &str) -> bool {
-    items.iter().any(|item| item.what == "delivered" && item.subscription.as_deref() == Some(subscription))
+/// Whether the journal tells of the delivery: then the line that passed the event only parked it.
+fn is_told(items: &[TimelineItem], plain: &TimelineItem) -> bool {
+    let told = |item: &TimelineItem| item.what == "delivered" && item.subscription == plain.subscription;
+    items.iter().any(|item| told(item) && item.at >= plain.at)
 }
 
 /// A success that the journal does not tell of: the line that passed the event says when and by whom.

@@ -31,6 +31,8 @@ pub(super) struct HeldLane {
     pub(super) giving_back: bool,
     /// An act of it is being appended.
     pub(super) appending: bool,
+    /// The database refuses that act. Nothing is read until it takes it: memory is for lanes that go on.
+    pub(super) refused: bool,
     /// Entries and bytes that this act parks or buries: they are in memory until it is written.
     settling: (usize, usize),
     pub(super) flight: Option<Flight>,
@@ -69,6 +71,7 @@ impl HeldLane {
             troubled: census.troubled,
             giving_back: false,
             appending: false,
+            refused: false,
             settling: (0, 0),
             flight: None,
             hot_sending: None,
@@ -90,7 +93,7 @@ impl HeldLane {
 
     /// Whether it is to be read on: it is kept, or events delivered from memory must still be passed.
     pub(super) fn wants_reading(&self) -> bool {
-        (!self.giving_back || !self.hot.is_empty()) && !self.is_kept_small()
+        (!self.giving_back || !self.hot.is_empty()) && !self.is_kept_small() && !self.refused
     }
 
     /// Whether parked entries may be asked for. While some are under way they would be read a second time.
@@ -228,13 +231,20 @@ impl HeldLane {
         self.lined = act.cursor.clone();
         self.cursor = act.cursor.clone();
         let void = act.changes.iter().any(|change| !matches!(change, Change::Unpark(_)));
-        let read_ahead = self.read_to > self.cursor;
+        let read_again = std::mem::take(&mut self.refused) || void && self.read_to > self.cursor;
         if void {
             self.troubled = true;
             self.forget(epoch);
         }
         self.advance();
-        void && read_ahead
+        read_again
+    }
+
+    /// The database refuses this act, for now. What was read ahead goes.
+    pub(super) fn refuse(&mut self, act: &Act, epoch: u64) {
+        self.forget(epoch);
+        self.read_to = act.cursor.clone();
+        self.refused = true;
     }
 
     /// Forgets what was read and not sent.

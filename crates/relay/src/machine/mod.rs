@@ -12,6 +12,7 @@ mod lane;
 mod note;
 mod pace;
 mod reading;
+mod refusal;
 mod settling;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -44,7 +45,8 @@ pub enum Command {
         /// When the lease may be lost.
         until: Moment,
     },
-    /// Append lines; answer with [`Machine::appended`]. If the answer is lost, the same command comes again.
+    /// Append lines; answer with [`Machine::appended`], or with [`Machine::append_refused`] if the database refuses it as it is. If
+    /// the answer is lost, the same command comes again.
     Append(Arc<[Act]>),
     /// Ask the sink whether it is well; answer with [`Machine::pinged`].
     Ping,
@@ -88,6 +90,8 @@ pub struct Machine {
     read_behind: bool,
     /// The append under way.
     appending: Option<settling::Appending>,
+    /// Acts that the database refused, alone or together with others: each is to be appended by itself.
+    aside: Vec<settling::Appending>,
     /// Lanes to take, with their last lines.
     taking: Vec<LaneCensus>,
     next_move: Moment,
@@ -121,6 +125,7 @@ impl Machine {
             next_due: None,
             read_behind: false,
             appending: None,
+            aside: Vec::new(),
             taking: Vec::new(),
             sending: 0,
             turn: 0,
@@ -206,7 +211,8 @@ impl Machine {
     /// Whether it was stopped and holds nothing any more.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.stopping && self.lanes.is_empty() && self.sending == 0 && self.appending.is_none()
+        let appends = self.appending.is_some() || !self.aside.is_empty();
+        self.stopping && self.lanes.is_empty() && self.sending == 0 && !appends
     }
 
     /// A ping came back.
@@ -280,6 +286,7 @@ impl Machine {
 
     /// Drops a lane that somebody else has, or may have.
     fn drop_lane(&mut self, lane: Lane) {
+        self.drop_aside(lane);
         if let Some(held) = self.lanes.remove(&lane)
             && (held.hot_sending.is_some() || held.flight.is_some_and(|flight| flight.is_sending()))
         {

@@ -55,6 +55,17 @@ pub enum Note {
     GivenBack(Lane),
     /// Somebody else holds this lane: what was sent and not settled may be sent again.
     Fenced(Lane),
+    /// The database refuses what became of this lane, which has to wait. The others go on.
+    Refused {
+        /// Which lane.
+        lane: Lane,
+        /// What the database said.
+        error: String,
+        /// Whether the lane has to wait from now on, and did not before.
+        first: bool,
+    },
+    /// The database has taken what it had refused.
+    Accepted(Lane),
     /// The database has crashed: these lanes are taken again from their last lines, and what was sent and not settled may be sent
     /// again.
     Voided {

@@ -13,15 +13,31 @@ const SLOWEST_RETRY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Appending {
-    acts: Arc<[Act]>,
+    pub(super) acts: Arc<[Act]>,
     /// The lanes to take, with their last lines; what else is in the acts is of lanes held.
     taking: Vec<LaneCensus>,
     /// The answer was lost or the database failed: to be appended again, unchanged, then.
-    again_at: Option<Moment>,
+    pub(super) again_at: Option<Moment>,
     /// How long to wait after the next failure.
-    wait: Duration,
+    pub(super) wait: Duration,
     /// The relay has lost its lease in between: the answer is of no interest.
-    forgotten: bool,
+    pub(super) forgotten: bool,
+}
+
+impl Appending {
+    fn new(acts: Vec<Act>, taking: Vec<LaneCensus>) -> Self {
+        Self { acts: acts.into(), taking, again_at: None, wait: FIRST_RETRY, forgotten: false }
+    }
+
+    /// Each act by itself.
+    pub(super) fn split(self) -> impl Iterator<Item = Self> {
+        let Self { acts, taking, .. } = self;
+        let single = move |act: &Act| {
+            let taking = taking.iter().filter(|census| census.lane == act.lane).cloned().collect();
+            Self::new(vec![act.clone()], taking)
+        };
+        acts.iter().map(single).collect::<Vec<_>>().into_iter()
+    }
 }
 
 impl Machine {
@@ -33,8 +49,8 @@ impl Machine {
             return;
         }
         let Some(answers) = answer else {
-            appending.again_at = Some(now + appending.wait);
-            appending.wait = (appending.wait * 2).min(SLOWEST_RETRY);
+            appending.again_at = Some(now + appending.wait.min(SLOWEST_RETRY));
+            appending.wait = (appending.wait * 2).min(SLOWEST_RETRY.max(appending.wait));
             return;
         };
         let Some(Appending { acts, taking, .. }) = self.appending.take() else { return };
@@ -43,7 +59,12 @@ impl Machine {
         let answers = answers.into_iter().chain(std::iter::repeat(Appended::Fenced));
         for (act, answer) in acts.iter().zip(answers) {
             match answer {
-                Appended::Done => self.line_written(now, act, &taking),
+                Appended::Done => {
+                    if self.lanes.get(&act.lane).is_some_and(|held| held.refused) {
+                        self.notes.push(Note::Accepted(act.lane));
+                    }
+                    self.line_written(now, act, &taking);
+                }
                 Appended::Fenced => self.line_refused(act),
             }
         }
@@ -102,6 +123,9 @@ impl Machine {
             appending.again_at.take_if(|at| *at <= now)?;
             return Some(Command::Append(Arc::clone(&appending.acts)));
         }
+        if let Some(command) = self.poll_aside(now) {
+            return Some(command);
+        }
         let due = self.next_settlement().is_some_and(|at| at <= now);
         let returns = self.lanes.values().any(HeldLane::can_be_given_back);
         let moves = self.next_move <= now;
@@ -120,15 +144,8 @@ impl Machine {
         }
         // Databases that lock what they insert must be asked in one order by all.
         acts.sort_by_key(|act| act.lane);
-        let acts: Arc<[Act]> = acts.into();
-        self.appending = Some(Appending {
-            acts: Arc::clone(&acts),
-            taking,
-            again_at: None,
-            wait: FIRST_RETRY,
-            forgotten: false,
-        });
-        Some(Command::Append(acts))
+        let appending = self.appending.insert(Appending::new(acts, taking));
+        Some(Command::Append(Arc::clone(&appending.acts)))
     }
 
     /// When the next settlement is due, if nothing is being appended.
@@ -137,21 +154,25 @@ impl Machine {
             return appending.again_at;
         }
         let (room, interval) = (self.settings.batch, self.settings.settle_interval);
-        self.lanes.values().filter_map(|held| held.settles_at(room, interval)).min()
+        let settlements = self.lanes.values().filter_map(|held| held.settles_at(room, interval));
+        settlements.chain(self.next_aside()).min()
     }
 
     /// Whether a take of this lane is on its way: then it may be ours already without our knowing.
     pub(super) fn is_being_taken(&self, lane: Lane) -> bool {
-        self.appending
-            .as_ref()
-            .is_some_and(|appending| appending.taking.iter().any(|census| census.lane == lane))
+        self.takes_under_way().any(|census| census.lane == lane)
     }
 
     pub(super) fn lanes_being_taken(&self) -> usize {
-        self.appending.as_ref().map_or(0, |appending| appending.taking.len())
+        self.takes_under_way().count()
+    }
+
+    fn takes_under_way(&self) -> impl Iterator<Item = &LaneCensus> {
+        self.appending.iter().chain(&self.aside).flat_map(|appending| &appending.taking)
     }
 
     pub(super) fn forget_append(&mut self) {
+        self.aside.clear();
         if let Some(appending) = &mut self.appending {
             // If it waits to be repeated nothing is under way, and there will be no answer.
             if appending.again_at.is_some() {

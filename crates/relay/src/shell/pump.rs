@@ -3,23 +3,33 @@
 use std::{sync::Arc, time::Duration};
 
 use posthaste_core::{
-    Act, Appended, Clock, Delivery, Entry, Error, Fault, Lane, Log, Page, Read, RelayId, Result, Sink,
-    Subscription, SystemClock,
+    Act, Appended, Clock, Delivery, Entry, Error, ErrorKind, Fault, Lane, Log, Page, Read, RelayId, Result,
+    Sink, Subscription, SystemClock,
 };
 use tokio::{
     sync::{Notify, mpsc, watch},
     task::JoinSet,
 };
 
-use super::{complaint::Complaint, deliver, guard::within, holder::Held, telling::tell, timer::Timer};
+use super::{
+    complaint::{Complaint, Seldom},
+    deliver,
+    guard::within,
+    holder::Held,
+    telling::tell,
+    timer::Timer,
+};
 use crate::{
     Moment, Settings,
     machine::{Command, Machine, Sent},
-    metric::Metrics,
+    metric::{self, Metrics},
 };
 
 /// How long a read or an append may take before it is tried again. Both can be repeated without harm.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The loop that appends, as logs and metrics name it.
+const APPEND: &str = "append";
 
 /// What a pump shares with the rest of the relay.
 #[derive(Clone)]
@@ -48,6 +58,7 @@ pub(super) struct Pump {
     tasks: JoinSet<Done>,
     read_complaint: Complaint,
     append_complaint: Complaint,
+    refusals: Seldom,
 }
 
 /// What a task came back with.
@@ -71,7 +82,8 @@ impl Pump {
             me: None,
             tasks: JoinSet::new(),
             read_complaint: Complaint::new("read", &around.prefix),
-            append_complaint: Complaint::new("append", &around.prefix),
+            append_complaint: Complaint::new(APPEND, &around.prefix),
+            refusals: Seldom::default(),
             around,
         }
     }
@@ -114,7 +126,7 @@ impl Pump {
             self.start(command);
         }
         for note in self.machine.take_notes() {
-            tell(&self.around.subscription.name, &self.around.metrics, note);
+            tell(&self.around.subscription.name, &self.around.metrics, &self.refusals, note);
         }
         let metrics = &self.around.metrics;
         metrics.lanes_held.set(f64::from(self.machine.held().len()));
@@ -186,6 +198,11 @@ impl Pump {
                 self.around.metrics.cold_read.increment(read as u64);
                 self.machine.page(now, page);
             }
+            Done::Appended(Err(error)) if is_refusal(&error) => {
+                self.append_complaint.succeeded(now);
+                metric::loop_failed(&self.around.prefix, APPEND);
+                self.machine.append_refused(now, &error.chain());
+            }
             Done::Appended(answer) => {
                 let answer = note_answer(&mut self.append_complaint, now, answer);
                 self.machine.appended(now, answer);
@@ -244,6 +261,11 @@ impl Pump {
         }
         self.me = Some(held.me);
     }
+}
+
+/// Whether the database has answered, and does not want something of it. One that cannot be reached says nothing about that.
+fn is_refusal(error: &Error) -> bool {
+    error.kind() != ErrorKind::Unavailable
 }
 
 /// What came, if anything; a failure is said, but not too often.

@@ -1,8 +1,9 @@
 //! Turns the machine's notes into logs and metrics.
 
+use super::complaint::Seldom;
 use crate::{machine::Note, metric::Metrics};
 
-pub(super) fn tell(subscription: &str, metrics: &Metrics, note: Note) {
+pub(super) fn tell(subscription: &str, metrics: &Metrics, seldom: &Seldom, note: Note) {
     match note {
         Note::Failed { id, position, attempts, due_in, kind, reason, error } => {
             metrics.failed(kind, reason, due_in);
@@ -27,6 +28,17 @@ pub(super) fn tell(subscription: &str, metrics: &Metrics, note: Note) {
         Note::Fenced(lane) => {
             metrics.fenced.increment(1);
             tracing::warn!(subscription, %lane, "lane lost; what was not settled is delivered again");
+        }
+        // Each lane that stops is told of; that it still stands, or could not be taken, only now and then.
+        Note::Refused { lane, error, first } if first || seldom.is_time() => tracing::error!(
+            subscription,
+            %lane,
+            error,
+            "the database refuses what became of a lane; it waits and is tried again, the others go on"
+        ),
+        Note::Refused { .. } => {}
+        Note::Accepted(lane) => {
+            tracing::info!(subscription, %lane, "the database has taken what it had refused; the lane goes on");
         }
         Note::Voided { lanes } => {
             metrics.fenced.increment(u64::from(lanes));

@@ -15,5 +15,6 @@ mod order;
 mod outage;
 mod pace;
 mod reading;
+mod refused;
 mod stopping;
 mod unordered;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use posthaste_core::{ActKind, Lane};
+use posthaste_core::{ActKind, Change, Fault, Lane};
 use posthaste_relay::Stopped;
 use posthaste_testkit::{
     FailingLog, FlakySink,
@@ -13,7 +13,7 @@ use tracing::Level;
 
 use crate::{
     ears::{Lines, Meters},
-    stage::{NAME, Stage, ids, pass, received, sorted, wait_until},
+    stage::{NAME, Stage, draft, ids, pass, received, sorted, wait_until},
     traps::{GatedSink, Trap, TrapLog},
 };
 
@@ -43,6 +43,41 @@ async fn a_log_that_is_down_for_ten_minutes_is_waited_for_without_a_flood() {
     assert!(meters.value("outbox_loop_errors_total") >= failures.iter().sum(), "each is counted");
     assert!(lines.count(Level::INFO, "the log answers again") > 0);
     assert_eq!(sorted(ids(&sink)), [first, second].concat());
+    assert_eq!(relay.stop().await, Stopped::Cleanly);
+}
+
+// pitfalls S14, L28, U8: a constraint, or a trigger, that does not like one row
+#[tokio::test(start_paused = true)]
+async fn a_row_that_the_database_refuses_stops_its_lane_and_is_said_with_it() {
+    let (lines, meters) = (Lines::hear(), Meters::default());
+    let _measure = metrics::set_default_local_recorder(&meters);
+    let stage = Stage::new(4);
+    let (sink, log) = (stage.sink(), Arc::new(FailingLog::new(stage.log.clone())));
+    log.refuse(Some(|act| act.changes.iter().any(|change| matches!(change, Change::Bury(_)))));
+    let relay = stage.relay_over(Arc::clone(&log) as _, Arc::new(sink.clone())).start().await.unwrap();
+    let bad = stage.publish_event(draft().key("bad")).await;
+    sink.fail_always(bad.event.id, Fault::permanent("never"));
+
+    let mut healthy = 0;
+    for _ in 0..10 {
+        for number in 0..40 {
+            let lane = stage.publish_event(draft().key(format!("k{}", number % 20))).await.lane;
+            healthy += u64::from(lane != bad.lane);
+        }
+        wait_until("the other lanes are settled", || stage.status().delivered == healthy).await;
+        pass(Duration::from_secs(60)).await;
+    }
+    assert_eq!(stage.dead().len(), 0);
+    let said = lines.count(Level::ERROR, "the database refuses what became of a lane");
+    assert!((1..=100).contains(&said), "{said} lines in ten minutes");
+    assert!(lines.count(Level::ERROR, "refused on purpose by a rule") > 0, "with what the database says");
+    assert_eq!(lines.count(Level::ERROR, "the log does not answer"), 0, "it does");
+    assert!(meters.value("outbox_loop_errors_total") > 10, "each is counted");
+
+    log.refuse(None);
+    stage.settled().await;
+    assert_eq!(stage.dead().len(), 1);
+    assert_eq!(sink.received().len(), 400, "everything else was delivered, once");
     assert_eq!(relay.stop().await, Stopped::Cleanly);
 }
 

@@ -88,6 +88,8 @@ pub enum Damage {
     GarbleHeaders(Position),
     /// The JSON payload of the event at this position is not JSON, such as `{`.
     GarblePayload(Position),
+    /// A constraint or a trigger takes no dead letter from now on.
+    RefuseDead,
 }
 
 /// Runs the whole suite: every case is a `#[tokio::test]` of its own, in a module for its subject. The argument names
@@ -164,6 +166,7 @@ macro_rules! log_conformance {
                 reads_what_the_filter_does_not_want_as_well,
                 says_what_is_not_due_yet,
                 a_row_that_cannot_be_understood_is_told_and_no_error,
+                a_payload_over_the_limit_is_told_and_not_loaded,
                 is_stale_while_paused,
                 is_stale_for_another_generation,
                 is_stale_for_a_subscription_that_is_gone,
@@ -216,6 +219,7 @@ macro_rules! log_conformance {
                 a_zombie_parks_nothing,
                 a_zombie_unparks_nothing,
                 a_zombie_buries_nothing,
+                an_append_that_the_database_refuses_changes_nothing,
             }
             changes_apply {
                 parking_again_replaces_attempts_and_due_time,
@@ -259,6 +263,8 @@ macro_rules! log_conformance {
                 a_discard_releases_a_held_key,
                 dead_letters_are_listed_by_what_is_asked_for,
                 dead_letters_come_oldest_first_a_page_at_a_time,
+                what_was_too_large_to_be_read_is_kept_until_it_is_edited,
+                what_could_not_be_understood_is_not_sent_again_as_it_was_read,
             }
             operate {
                 pauses_and_resumes,
@@ -273,6 +279,7 @@ macro_rules! log_conformance {
                 a_drop_needs_a_pause,
                 a_drop_removes_all_but_the_dead_letters,
                 a_dropped_subscription_can_be_created_again,
+                what_was_known_before_a_drop_is_of_no_use_after_it,
             }
             listing {
                 every_event_has_exactly_one_status,
@@ -287,6 +294,9 @@ macro_rules! log_conformance {
                 events_are_listed_by_what_is_asked_for,
                 a_status_without_a_subscription_means_nothing,
                 a_plain_success_is_told_by_the_line_of_its_batch,
+                a_delivery_that_had_to_wait_is_told_when_it_was_made,
+                a_delivery_after_a_reset_is_told_as_well,
+                the_lag_shows_without_any_relay,
                 a_timeline_tells_everything_in_order,
                 an_event_that_is_not_there_is_not_found,
                 bytes_that_are_no_text_are_shown_as_digits,

@@ -34,6 +34,7 @@ pub(super) struct Odds {
     pub(super) long_wait: u32,
     pub(super) operator: u32,
     pub(super) prune: u32,
+    pub(super) refuse: u32,
 }
 
 impl Plan {
@@ -51,6 +52,7 @@ impl Plan {
             long_wait: often(20),
             operator: often(25),
             prune: often(10),
+            refuse: often(10),
         };
         let subscriptions = (0..rng.usize(1..=2)).map(|index| subscription(index, rng)).collect();
         Self {

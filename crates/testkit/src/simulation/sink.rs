@@ -21,6 +21,8 @@ pub(super) struct SimSink {
     pub(super) ping_lies: bool,
     /// Everything it received, in order.
     pub(super) received: Vec<Received>,
+    /// How often it received something and did not say so: each is a repeat to come.
+    pub(super) unsure: u64,
     /// How each event that fails does so.
     pub(super) ills: HashMap<EventId, Ill>,
     /// How often each event failed by its own fault.
@@ -63,6 +65,7 @@ impl SimSink {
             Some(Ill::Unsure(left)) if *left > 0 => {
                 *left -= 1;
                 self.received.push(received.clone());
+                self.unsure += 1;
                 Some(Fault::timeout("no answer"))
             }
             Some(Ill::Unavailable(left)) if *left > 0 => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use posthaste_core::{
-    DeadFilter, Entry, Event, EventId, EventRules, OnDead, OperatorAct, Origin, Published, ResetTo,
+    DeadFilter, Entry, Event, EventId, EventRules, Lane, OnDead, OperatorAct, Origin, Published, ResetTo,
     Retention, Selection, Stamp,
 };
 
@@ -43,6 +43,8 @@ impl World {
             self.operate_something();
         } else if hit(odds.prune) {
             self.prune();
+        } else if hit(odds.refuse) {
+            self.toggle_refusal(plan);
         } else if !self.offers.is_empty() && self.rng.u8(..4) == 0 {
             let index = self.rng.usize(..self.offers.len());
             let entries = self.offers.swap_remove(index);
@@ -174,6 +176,14 @@ impl World {
         }
         if self.relays.len() < plan.relays + 1 {
             self.start_relay();
+        }
+    }
+
+    /// A trigger or a constraint comes up that refuses rows of one lane, or goes again.
+    fn toggle_refusal(&mut self, plan: &Plan) {
+        let place = (self.rng.usize(..self.subscriptions.len()), Lane(self.rng.u8(..plan.lanes)));
+        if !self.refused.remove(&place) {
+            self.refused.insert(place);
         }
     }
 

@@ -23,6 +23,7 @@ pub(super) enum Body {
     ReadAnswered(Option<Page>),
     AppendAsked(Arc<[Act]>),
     AppendAnswered(Option<Vec<Appended>>),
+    AppendRefused,
     HoldAsked { lease: Lease, asked: Moment },
     HoldAnswered { hold: Option<Hold>, asked: Moment },
     Pinged(Result<(), Fault>),

@@ -1,6 +1,6 @@
 //! Messages arriving: at the log, at a sink, or back at the relay that asked.
 
-use posthaste_core::{Delivery, RelayId};
+use posthaste_core::{Act, Delivery, RelayId};
 use posthaste_relay::{Moment, machine::Sent};
 
 use super::{
@@ -32,6 +32,10 @@ impl World {
                 drop(acts);
                 Body::AppendAnswered(None)
             }
+            Body::AppendAsked(acts) if self.is_refused(subscription, &acts) => match lost {
+                true => Body::AppendAnswered(None),
+                false => Body::AppendRefused,
+            },
             Body::AppendAsked(acts) => {
                 let answers = self.store.append(now, &name, &sender, &acts);
                 Body::AppendAnswered((!lost).then_some(answers))
@@ -47,6 +51,11 @@ impl World {
         self.messages.push(Message { life, sender, subscription, body: answer });
     }
 
+    /// Whether the database does not take these acts: something is wrong with a table in which one of them writes.
+    fn is_refused(&self, subscription: usize, acts: &[Act]) -> bool {
+        acts.iter().any(|act| !act.changes.is_empty() && self.refused.contains(&(subscription, act.lane)))
+    }
+
     /// Something comes back to its relay, unless that is gone or frozen.
     fn arrive(&mut self, message: Message) {
         let Some(index) = self.relays.iter().position(|relay| relay.life == message.life) else { return };
@@ -60,6 +69,7 @@ impl World {
         match message.body {
             Body::ReadAnswered(page) => machine.page(moment, page),
             Body::AppendAnswered(answers) => machine.appended(moment, answers),
+            Body::AppendRefused => machine.append_refused(moment, "refused on purpose"),
             Body::Pinged(answer) => machine.pinged(moment, answer),
             Body::HoldAnswered { hold, asked } => relay.take_hold(self.now, hold, asked),
             Body::Sending(sending) => {

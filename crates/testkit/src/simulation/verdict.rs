@@ -6,7 +6,6 @@ use posthaste_core::{OnDead, Order, Timestamp};
 
 use super::{
     Run,
-    sink::Ill,
     world::{Committed, World},
 };
 use crate::history::{self, History, SubscriptionHistory};
@@ -86,7 +85,6 @@ fn subscription(world: &World, index: usize, quiet: bool) -> SubscriptionHistory
     for garbled in world.committed.iter().filter(|event| event.garbled) {
         *own_failures.entry(garbled.id).or_default() += 1;
     }
-    let unsure = sink.ills.values().filter(|ill| matches!(ill, Ill::Unsure(_))).count() as u64;
     let mut history = SubscriptionHistory {
         order: subscription.order,
         late: world.reset_late.iter().filter(|(at, _)| *at == index).map(|(_, id)| *id).collect(),
@@ -94,7 +92,7 @@ fn subscription(world: &World, index: usize, quiet: bool) -> SubscriptionHistory
         // With several outages an event may be blamed for coming in between.
         own_failures: (sink.outages <= 1).then_some(own_failures),
         // What was received although the sink said that it did not know comes a second time, as it must.
-        repeats_allowed: (world.troubles == 0).then_some(unsure * 2),
+        repeats_allowed: (world.troubles == 0).then_some(sink.unsure),
         finished: quiet,
         ..history::of_store(&world.store, &subscription.name)
     };

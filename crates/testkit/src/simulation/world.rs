@@ -48,6 +48,8 @@ pub(super) struct World {
     pub(super) troubles: u64,
     /// How often the database's clock jumped.
     pub(super) clock_jumps: u64,
+    /// The subscriptions and lanes in which the database takes no row but lines.
+    pub(super) refused: HashSet<(usize, Lane)>,
     pub(super) lose: u32,
     pub(super) slowness: u32,
     pub(super) crashes: u64,
@@ -88,6 +90,7 @@ impl World {
             resets: vec![0; plan.subscriptions.len()],
             troubles: 0,
             clock_jumps: 0,
+            refused: HashSet::new(),
             lose: plan.odds.lose,
             slowness: plan.slowness,
             crashes: 0,
@@ -220,6 +223,7 @@ impl World {
     pub(super) fn heal(&mut self) {
         self.lose = 0;
         self.slowness = 1;
+        self.refused.clear();
         for sink in &mut self.sinks {
             sink.down = false;
             sink.ping_lies = false;

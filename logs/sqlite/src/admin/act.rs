@@ -11,7 +11,6 @@ use crate::{
     error::failed,
     log::Inner,
     row::{JSON, get},
-    slot::commit,
 };
 
 pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64> {
@@ -27,7 +26,7 @@ pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64>
         OperatorAct::Reset { subscription, to } => operator.reset(subscription, *to).await?,
         OperatorAct::Drop(name) => operator.drop_subscription(name).await?,
     };
-    commit(tx).await?;
+    tx.commit().await?;
     connection.put_back();
     Ok(concerned)
 }

@@ -7,7 +7,7 @@ use super::{page, payload_text, rows_for};
 use crate::{
     error::{damaged, failed},
     log::Inner,
-    row::{get, id_of, is_null},
+    row::{Stored, get, id_of, is_null},
 };
 
 pub(super) async fn dead(log: &Inner, filter: &DeadFilter) -> Result<Paged<DeadLetter>> {
@@ -20,15 +20,16 @@ pub(super) async fn dead(log: &Inner, filter: &DeadFilter) -> Result<Paged<DeadL
         .bind(filter.key.as_deref())
         .bind(filter.resolved)
         .bind(rows_for(filter.limit))
+        .bind(log.payload_limit())
         .fetch_all(&mut *connection)
         .await
         .map_err(failed("list dead letters"))?;
     connection.put_back();
-    let letters: Vec<DeadLetter> = rows.iter().map(letter).collect::<Result<_>>()?;
+    let letters: Vec<DeadLetter> = rows.iter().map(|row| letter(log, row)).collect::<Result<_>>()?;
     Ok(page(letters, filter.limit, |letter| letter.dead_id))
 }
 
-fn letter(row: &SqliteRow) -> Result<DeadLetter> {
+fn letter(log: &Inner, row: &SqliteRow) -> Result<DeadLetter> {
     let reason: &str = get(row, 8)?;
     let resolved_at: Option<i64> = get(row, 14)?;
     Ok(DeadLetter {
@@ -39,7 +40,7 @@ fn letter(row: &SqliteRow) -> Result<DeadLetter> {
         event_type: get(row, 4)?,
         topic: get(row, 5)?,
         key: get(row, 6)?,
-        payload: payload_text(get(row, 7)?),
+        payload: payload_text(log, Stored::of(row, 7)?),
         reason: reason.parse().map_err(|error: posthaste_core::Error| {
             damaged("list dead letters: one has an unknown reason").with_source(error)
         })?,

@@ -10,11 +10,16 @@ mod status;
 use async_trait::async_trait;
 use posthaste_core::{
     Admin, DeadFilter, DeadLetter, Error, ErrorKind, EventFilter, EventId, EventSummary, OperatorAct, Paged,
-    Result, Status, Timeline,
+    Result, Status, Timeline, oversized,
 };
 use sqlx::SqliteConnection;
 
-use crate::{SqliteLog, error::failed, log::Inner, row::get};
+use crate::{
+    SqliteLog,
+    error::failed,
+    log::Inner,
+    row::{Stored, get},
+};
 
 #[async_trait]
 impl Admin for SqliteLog {
@@ -81,8 +86,11 @@ async fn is_paused(log: &Inner, connection: &mut SqliteConnection, name: &str) -
     Err(Error::new(ErrorKind::NotFound, format!("no subscription is called {name:?}; known are: {known}")))
 }
 
-/// A payload as text; bytes that are not text as hexadecimal digits.
-fn payload_text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| error.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect())
+/// A payload as text; bytes that are not text as hexadecimal digits, and what is over the limit as what is wrong with it.
+fn payload_text(log: &Inner, stored: Stored) -> String {
+    match stored {
+        Stored::Bytes(bytes) => String::from_utf8(bytes)
+            .unwrap_or_else(|error| error.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()),
+        Stored::TooLarge(size) => format!("({})", oversized(size, log.options.payload_limit)),
+    }
 }

@@ -32,7 +32,13 @@ impl Operator<'_> {
     pub(super) async fn drop_subscription(&mut self, name: &str) -> Result<u64> {
         self.check_idle(name).await?;
         let statements = &self.log.statements;
-        for sql in [&statements.drop_subscription, &statements.drop_lines, &statements.drop_parked] {
+        let steps = [
+            &statements.remember_numbers,
+            &statements.drop_subscription,
+            &statements.drop_lines,
+            &statements.drop_parked,
+        ];
+        for sql in steps {
             self.run(sqlx::query(sql.clone()).bind(name), "drop").await?;
         }
         self.journal(name, "dropped", None).await?;

@@ -7,13 +7,18 @@ use posthaste_core::{
 use sqlx::SqliteConnection;
 
 use super::{list::summaries, payload_text};
-use crate::{error::failed, log::Inner, row::get};
+use crate::{
+    error::failed,
+    log::Inner,
+    row::{Stored, get},
+};
 
 pub(super) async fn show(log: &Inner, id: EventId) -> Result<Timeline> {
     let mut connection = log.admin.take().await?;
     let mut tx = connection.begin_read().await?;
     let found = sqlx::query(log.statements.find_event.clone())
         .bind(id.as_bytes().as_slice())
+        .bind(log.payload_limit())
         .fetch_optional(&mut *tx)
         .await
         .map_err(failed("show"))?
@@ -27,7 +32,7 @@ pub(super) async fn show(log: &Inner, id: EventId) -> Result<Timeline> {
     let headers: Option<&str> = get(&found, 2)?;
     Ok(Timeline {
         event,
-        payload: payload_text(get(&found, 1)?),
+        payload: payload_text(log, Stored::of(&found, 1)?),
         // What cannot be read here is told as the entry's defect when it is delivered.
         headers: headers.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default(),
         items,
@@ -52,15 +57,9 @@ async fn items(
         by: None,
     }];
     items.extend(journal(log, connection, event.position).await?);
-    let told: Vec<String> = items
-        .iter()
-        .filter(|item| item.what == "delivered")
-        .filter_map(|item| item.subscription.clone())
-        .collect();
-    for status in &event.statuses {
-        if status.status == StatusWord::Delivered && !told.contains(&status.subscription) {
-            items.extend(plain_success(log, connection, event, status).await?);
-        }
+    for status in event.statuses.iter().filter(|status| status.status == StatusWord::Delivered) {
+        let plain = plain_success(log, connection, event, status).await?;
+        items.extend(plain.filter(|plain| !is_told(&items, plain)));
     }
     items.sort_by_key(|item| item.at);
     Ok(items)
@@ -88,6 +87,12 @@ async fn journal(
             })
         })
         .collect()
+}
+
+/// Whether the journal tells of the delivery: then the line that passed the event only parked it.
+fn is_told(items: &[TimelineItem], plain: &TimelineItem) -> bool {
+    let told = |item: &TimelineItem| item.what == "delivered" && item.subscription == plain.subscription;
+    items.iter().any(|item| told(item) && item.at >= plain.at)
 }
 
 /// A success that the journal does not tell of: the line that passed the event says when and by whom.

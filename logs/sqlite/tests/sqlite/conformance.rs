@@ -7,7 +7,7 @@ use posthaste_testkit::{
     conformance::{Damage, Subject},
 };
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, REFUSE_DEAD};
 
 async fn fresh() -> Fixture {
     Fixture::new().await
@@ -62,6 +62,7 @@ impl Subject for Fixture {
             Damage::GarblePayload(position) => {
                 sqlx::query("update outbox set payload = '{' where position = ?1").bind(position.0)
             }
+            Damage::RefuseDead => sqlx::query(REFUSE_DEAD),
         };
         query.execute(self.log.pool()).await.unwrap();
     }

@@ -16,6 +16,9 @@ use tempfile::TempDir;
 /// The subscription of all tests here.
 pub(crate) const SUB: &str = "billing";
 
+/// A trigger that takes no dead letter.
+pub(crate) const REFUSE_DEAD: &str = "create trigger refuse before insert on outbox_dead begin select raise(abort, 'no room for the dead'); end";
+
 pub(crate) struct Fixture {
     folder: TempDir,
     pub(crate) clock: ManualClock,

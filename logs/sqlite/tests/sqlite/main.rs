@@ -7,4 +7,5 @@ mod fixture;
 mod opening;
 mod plain_sql;
 mod publishing;
+mod refusing;
 mod sharing;

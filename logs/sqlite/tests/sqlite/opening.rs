@@ -60,6 +60,41 @@ async fn a_file_or_tables_that_are_missing_are_told_and_not_made() {
 }
 
 #[tokio::test]
+async fn a_folder_that_is_missing_or_goes_away_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = format!("sqlite://{}/no/shop.db", folder.path().display());
+    for options in [migrating(), SqliteOptions::default()] {
+        refused(&missing, options, ErrorKind::NotFound, &["no folder", "/no for", "shop.db", "create"]).await;
+    }
+
+    fs::create_dir(folder.path().join("no")).unwrap();
+    let log = SqliteLog::open(&missing, migrating()).await.unwrap();
+    log.close().await.unwrap();
+    fs::remove_dir_all(folder.path().join("no")).unwrap();
+    let error = log.hold(&lease("a")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{}", error.chain());
+    assert!(error.to_string().contains("/no/shop.db") && error.to_string().contains("folder"), "{error}");
+}
+
+#[tokio::test]
+async fn a_log_that_is_closed_leaves_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = SqliteLog::open(&url(&folder), migrating()).await.unwrap();
+    log.subscribe(&Subscription::new(SUB)).await.unwrap();
+    log.hold(&lease("a")).await.unwrap();
+    sqlx::query("insert into outbox (topic, event_type, payload) values ('t', 'e', '1')")
+        .execute(log.pool())
+        .await
+        .unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "with what is written ahead");
+
+    log.close().await.unwrap();
+
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert!(log.hold(&lease("a")).await.is_ok(), "who uses it again opens it");
+}
+
+#[tokio::test]
 async fn a_file_that_is_no_database_is_told() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("shop.db"), "Dear Sir or Madam, ".repeat(100)).unwrap();

@@ -1,10 +1,13 @@
 //! Plain SQL is a public API: other programs publish with one insert, and people look with one select.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use posthaste_core::{ActKind, Appended, Event, EventId, Log, Payload, Start, Subscription, Timestamp};
+use posthaste_core::{
+    ActKind, Appended, Event, EventId, Log, Page, Payload, RetryOverrides, Start, Subscription, Timestamp,
+};
+use posthaste_sqlite::{SqliteLog, SqliteOptions};
 
-use crate::fixture::{Fixture, SUB, act, keyed};
+use crate::fixture::{Fixture, SUB, act, everything, keyed};
 
 #[tokio::test]
 async fn a_plain_insert_is_a_whole_event() {
@@ -48,10 +51,34 @@ async fn what_is_no_event_at_all_is_refused() {
         "insert into outbox (topic, event_type, payload, id) values ('a', 'b', '{}', 'a text')",
         "insert into outbox (topic, event_type, payload, lane) values ('a', 'b', '{}', 1)",
         "insert into outbox (topic, event_type, payload, deliver_after) values ('a', 'b', '{}', 'tomorrow')",
+        "insert into outbox (topic, event_type, payload) values ('', 'b', '{}')",
+        "insert into outbox (topic, event_type, payload) values ('a', '', '{}')",
+        "insert into outbox (position, topic, event_type, payload) values (0, 'a', 'b', '{}')",
     ] {
         assert!(fixture.sql(refused).await.is_err(), "{refused}");
     }
     assert_eq!(fixture.number("select count(*) from outbox").await, 0);
+}
+
+#[tokio::test]
+async fn a_position_behind_the_last_one_is_refused_also_when_it_is_free() {
+    let fixture = Fixture::subscribed().await;
+    fixture.publish((0..5).map(|_| keyed("a"))).await;
+    fixture.sql("delete from outbox where position in (2, 5)").await.unwrap();
+
+    for behind in [
+        "insert into outbox (position, topic, event_type, payload) values (2, 'a', 'b', '{}')",
+        "insert into outbox (position, topic, event_type, payload) values (5, 'a', 'b', '{}')",
+        "insert into outbox (position, topic, event_type, payload) values (9, 'a', 'b', '{}'), (-1, 'a', 'b', '{}')",
+    ] {
+        let error = fixture.sql(behind).await.unwrap_err().to_string();
+        assert!(error.contains("leave the position out"), "{behind}: {error}");
+    }
+    fixture
+        .sql("insert into outbox (position, topic, event_type, payload) values (7, 'a', 'b', '{}'), (null, 'a', 'b', '{}')")
+        .await
+        .unwrap();
+    assert_eq!(fixture.publish([keyed("a")]).await[0].position.0, 9, "nobody is behind anybody");
 }
 
 #[tokio::test]
@@ -60,12 +87,15 @@ async fn a_row_that_cannot_be_understood_says_why_and_stops_nobody() {
     fixture
         .sql(
             r#"insert into outbox (topic, event_type, key, payload, headers, retry) values
-                 ('a', 'b', 'good', ' [1] ', '{}', '{"max_attempts":3}'),
+                 ('a', 'b', 'good', ' [1] ', '{}', '{"max_attempts": 3, "base": "200ms", "multiplier": 1.5, "max": "1m"}'),
                  ('a', 'b', 'payload', '{"name":', null, null),
                  ('a', 'b', 'bytes', x'22ff22', null, null),
                  ('a', 'b', 'list', '{}', '[1]', null),
                  ('a', 'b', 'number', '{}', '{"a":1}', null),
                  ('a', 'b', 'retry', '{}', null, '{"max_attempts":"many"}'),
+                 ('a', 'b', 'retry name', '{}', null, '{"attempts":3}'),
+                 ('a', 'b', 'retry number', '{}', null, '{"base":200}'),
+                 ('a', 'b', 'retry sense', '{}', null, '{"max_attempts":0}'),
                  ('a', cast(x'62ff' as text), 'text', '{}', null, null),
                  ('a', 'b', 'all', '{', '{', '{')"#,
         )
@@ -84,6 +114,12 @@ async fn a_row_that_cannot_be_understood_says_why_and_stops_nobody() {
         ("list", "headers are not a JSON object of texts"),
         ("number", "headers are not a JSON object of texts"),
         ("retry", "retry overrides are not understood"),
+        (
+            "retry name",
+            "unknown field `attempts`, expected one of `max_attempts`, `base`, `multiplier`, `max`",
+        ),
+        ("retry number", "expected a time as text, such as \"200ms\""),
+        ("retry sense", "max_attempts is 0; it must be at least 1"),
         ("text", "not UTF-8"),
         ("all", "retry overrides"),
     ];
@@ -92,7 +128,30 @@ async fn a_row_that_cannot_be_understood_says_why_and_stops_nobody() {
         assert_eq!(key, expected_key);
         assert!(defect.contains(part) && defect.is_empty() == part.is_empty(), "{key}: {defect:?}");
     }
-    assert_eq!(entries[0].event.retry.max_attempts, Some(3));
+    let retry = RetryOverrides {
+        max_attempts: Some(3),
+        base: Some(Duration::from_millis(200)),
+        multiplier: Some(1.5),
+        max: Some(Duration::from_secs(60)),
+    };
+    assert_eq!(entries[0].event.retry, retry);
+}
+
+#[tokio::test]
+async fn the_largest_payload_is_an_option_of_the_log() {
+    let fixture = Fixture::subscribed().await;
+    let (at_the_limit, over) = (r#"{"total":1}"#, r#"{"total":10}"#);
+    let insert = "insert into outbox (topic, event_type, key, payload) values ('a', 'b', 'k', ?1), ('a', 'b', 'k', ?2)";
+    sqlx::query(insert).bind(at_the_limit).bind(over).execute(fixture.log.pool()).await.unwrap();
+    let options = SqliteOptions { payload_limit: at_the_limit.len(), ..fixture.options() };
+    let small = SqliteLog::open(&fixture.url(), options).await.unwrap();
+
+    let defects = |page: Page| page.entries.into_iter().map(|entry| entry.defect).collect::<Vec<_>>();
+    let told = defects(small.read(&everything()).await.unwrap());
+
+    assert_eq!(defects(fixture.page().await), [None, None]);
+    assert_eq!(told[0], None);
+    assert!(told[1].as_deref().unwrap().contains("the payload has 12 bytes, and 11 are allowed"), "{told:?}");
 }
 
 #[tokio::test]

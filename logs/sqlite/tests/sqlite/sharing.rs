@@ -97,6 +97,27 @@ async fn writers_of_all_kinds_wait_for_each_other() {
     assert_eq!(fixture.page().await.entries.len(), 200);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_settlement_waits_for_another_writer_with_and_without_changes() {
+    let fixture = Fixture::subscribed().await;
+    let sent = fixture.publish([keyed("a")]).await[0];
+    let entry = fixture.page().await.entries.remove(0);
+    let plain = act(sent.lane.0, 2, ActKind::Taken, 0);
+    let parking =
+        Act { changes: vec![parked(&entry)], ..act(sent.lane.0, 3, ActKind::Settled, sent.position.0) };
+    let relay = RelayId("a".to_owned());
+
+    for act in [plain, parking] {
+        let acts = [act];
+        let writer = posthaste_sqlite::begin(fixture.log.pool()).await.unwrap();
+        let mut appending = fixture.log.append(SUB, &relay, &acts);
+        assert!(timeout(Duration::from_millis(50), &mut appending).await.is_err(), "one writer at a time");
+        writer.rollback().await.unwrap();
+        assert_eq!(timeout(SOON, appending).await.unwrap().unwrap(), [Appended::Done]);
+    }
+    assert_eq!(fixture.number("select count(*) from outbox_parked").await, 1);
+}
+
 #[tokio::test]
 async fn work_that_nobody_waits_for_any_more_leaves_nothing_behind() {
     let fixture = Fixture::subscribed().await;

@@ -110,6 +110,49 @@ impl Bench {
         }
     }
 
+    /// The same, of a database that refuses every append with such an act in it. Answers what it refused.
+    pub(crate) fn settle_unless(&mut self, refuses: impl Fn(&Act) -> bool) -> Vec<Act> {
+        let mut refused = Vec::new();
+        self.drain();
+        while let Some(acts) = self.appends.front() {
+            if acts.iter().any(&refuses) {
+                refused.extend(acts.iter().cloned());
+                self.appends.pop_front();
+                self.machine.append_refused(self.now, "no");
+            } else {
+                self.append();
+            }
+            self.drain();
+        }
+        refused
+    }
+
+    /// Lets time pass with such a database, and a sink that takes everything.
+    pub(crate) fn run_unless(&mut self, span: Duration, refuses: impl Fn(&Act) -> bool) {
+        self.run_unless_faulty(span, refuses, super::well);
+    }
+
+    /// The same with this sink.
+    pub(crate) fn run_unless_faulty(
+        &mut self,
+        span: Duration,
+        refuses: impl Fn(&Act) -> bool,
+        mut verdict: impl FnMut(&Entry) -> Delivery,
+    ) {
+        let end = self.now + span;
+        while self.now < end {
+            self.renew();
+            self.read_on();
+            while let Some(batch) = self.sends.pop_front() {
+                self.answer_send(batch, &mut verdict);
+                self.settle_unless(&refuses);
+                self.read_on();
+            }
+            self.settle_unless(&refuses);
+            self.now = self.machine.wake_at(self.now).map_or(end, |wake| wake.min(end));
+        }
+    }
+
     /// Offers an event that was just committed; answers whether it is on the wire.
     pub(crate) fn offer(&mut self, entry: &Entry) -> bool {
         let command = self.machine.offer_hot(self.now, entry.clone());

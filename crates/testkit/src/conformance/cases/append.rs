@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use posthaste_core::{Act, ActKind, Appended, Change, Cursor, DeadFilter, Lane, Position, RelayId};
+use posthaste_core::{
+    Act, ActKind, Appended, Change, Cursor, DeadFilter, ErrorKind, Lane, Position, RelayId,
+};
 
 use super::{
-    Subject,
+    Damage, Subject,
     bench::{Bench, LEASE, SOON, SUB, Sent, act, keyed, places, positions, relay},
     changes::{dead, delivered, failed},
 };
@@ -189,6 +191,34 @@ pub async fn a_zombie_buries_nothing<S: Subject>(subject: &S) {
     assert_eq!(zombie_settles(&bench, &sent, dead(&sent)).await, Appended::Fenced);
 
     assert_untouched(&bench, &sent).await;
+}
+
+pub async fn an_append_that_the_database_refuses_changes_nothing<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let keys = bench.keys_of_distinct_lanes(2).await;
+    let sent = bench.publish(keys.iter().map(|key| keyed(key))).await;
+    let settle = |sent: &Sent, change| Act {
+        changes: vec![change],
+        ..act(sent.lane, 2, ActKind::Settled, sent.position)
+    };
+    let acts = [settle(&sent[0], failed(&sent[0], 1, Duration::ZERO)), settle(&sent[1], dead(&sent[1]))];
+    subject.damage(Damage::RefuseDead).await;
+
+    for refused in [&acts[..], &acts[1..]] {
+        let error =
+            subject.log().append(SUB, &relay("a"), refused).await.expect_err("no dead letter is taken");
+        let told = error.chain();
+        assert_ne!(
+            error.kind(),
+            ErrorKind::Unavailable,
+            "the log is there, and says what it does not take: {told}"
+        );
+    }
+    assert_eq!((bench.line(sent[0].lane).await.n, bench.line(sent[1].lane).await.n), (1, 1));
+    assert!(bench.page().await.parked.is_empty());
+
+    assert_eq!(bench.append("a", &acts[..1]).await, [Appended::Done], "by itself the other one is taken");
+    assert_eq!(positions(&bench.page().await.parked), places(&[&sent[0]]));
 }
 
 /// A lane with a parked event in which a relay was overtaken: it knows line 3, and line 4 is not its own.

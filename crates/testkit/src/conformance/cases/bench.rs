@@ -82,7 +82,18 @@ impl<'s, S: Subject> Bench<'s, S> {
 
     /// Publishes the events in one transaction, and commits it.
     pub(super) async fn publish(&self, drafts: impl IntoIterator<Item = EventBuilder>) -> Vec<Sent> {
-        let events: Vec<Event> = drafts.into_iter().map(|draft| self.build(draft)).collect();
+        self.commit(drafts.into_iter().map(|draft| self.build(draft)).collect()).await
+    }
+
+    /// Publishes an event with a payload of any size, as plain SQL can.
+    pub(super) async fn publish_unlimited(&self, draft: EventBuilder) -> Sent {
+        let rules = EventRules { payload_limit: usize::MAX, ..EventRules::default() };
+        let stamp = Stamp { id: self.new_id(), now: self.now() };
+        let event = draft.build(&rules, stamp).expect("the suite builds valid events");
+        self.commit(vec![event]).await.remove(0)
+    }
+
+    async fn commit(&self, events: Vec<Event>) -> Vec<Sent> {
         let mut tx = self.subject.begin().await;
         let answers = self.append_to(&mut tx, &events).await.expect("publish");
         self.subject.commit(tx).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posthaste_core::{Buried, Change, DeadReason, Due, Parked, Timestamp};
+use posthaste_core::{Buried, Change, DeadReason, Due, Entry, Parked, Timestamp};
 
 use super::bench::Sent;
 
@@ -38,6 +38,19 @@ pub(super) fn dead(sent: &Sent) -> Change {
 /// It is dead, and its key waits for a person.
 pub(super) fn held_dead(sent: &Sent) -> Change {
     bury(sent, true)
+}
+
+/// It cannot be delivered as it was read.
+pub(super) fn poison(entry: &Entry) -> Change {
+    Change::Bury(Box::new(Buried {
+        position: entry.position,
+        event: entry.event.clone(),
+        attempts: 1,
+        reason: DeadReason::PoisonMessage,
+        error: entry.defect.clone().unwrap_or_default(),
+        holds: false,
+        took: Duration::ZERO,
+    }))
 }
 
 fn park(sent: &Sent, attempts: u32, due: Due, error: Option<&str>) -> Change {

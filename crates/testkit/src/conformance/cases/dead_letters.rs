@@ -3,15 +3,17 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use posthaste_core::{
-    DeadFilter, DeadLetter, DeadReason, Edit, ErrorKind, Event, EventId, OperatorAct, Payload, Read,
-    Selection, Subscription,
+    DEFAULT_PAYLOAD_LIMIT, DeadFilter, DeadLetter, DeadReason, Edit, ErrorKind, Event, EventId, OperatorAct,
+    Payload, Read, Retention, Selection, Subscription,
 };
 
 use super::{
-    Subject,
+    Damage, Subject,
     bench::{ADA, Bench, SOON, SUB, Sent, keyed, places, positions},
-    changes::{dead, delivered, failed, held_dead},
+    changes::{dead, delivered, failed, held_dead, poison},
 };
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub async fn a_replay_sends_it_again_as_new<S: Subject>(subject: &S) {
     let (bench, sent, dead_id) = one_dead(subject).await;
@@ -254,6 +256,56 @@ pub async fn dead_letters_come_oldest_first_a_page_at_a_time<S: Subject>(subject
 
     assert_eq!(pages.concat(), places(&sent.iter().collect::<Vec<_>>()));
     assert_eq!(pages.iter().map(Vec::len).max(), Some(2));
+}
+
+pub async fn what_was_too_large_to_be_read_is_kept_until_it_is_edited<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let size = DEFAULT_PAYLOAD_LIMIT + 1;
+    let draft = Event::of("large").key("a").bytes(vec![b'x'; size], "text/plain");
+    let sent = bench.publish_unlimited(draft).await;
+    bench.settle(&sent, vec![poison(&bench.entry(&sent).await)]).await;
+    // The copy is all there is of it.
+    bench.advance(2 * DAY);
+    let pruned =
+        subject.log().prune(&Retention { events: DAY, ..Retention::default() }).await.expect("prune");
+    assert_eq!(pruned.events, 1);
+
+    let listed = letters(&bench).await;
+    assert!(listed[0].payload.len() < 1_000, "a page of dead letters is for people to read");
+    replay(&bench, &[listed[0].dead_id]).await;
+    let parked = bench.page().await.parked;
+    let defect = parked[0].defect.clone().unwrap_or_default();
+    assert!(
+        defect.contains(&size.to_string()),
+        "nothing of it was lost, and it is as large as before: {defect:?}"
+    );
+    bench.settle(&sent, vec![poison(&parked[0])]).await;
+
+    let edit = Edit { payload: Some("small".to_owned()), ..Edit::default() };
+    let (dead_id, new_id) = (letters(&bench).await[0].dead_id, bench.new_id());
+    bench.act(OperatorAct::Edit { dead_id, edit, new_id }).await.expect("edit");
+    let parked = bench.page().await.parked;
+    assert_eq!((parked[0].event.payload.as_bytes(), &parked[0].defect), (&b"small"[..], &None));
+}
+
+pub async fn what_could_not_be_understood_is_not_sent_again_as_it_was_read<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let sent = bench.publish_one(keyed("a").header("trace", "abc")).await;
+    subject.damage(Damage::GarbleHeaders(sent.position)).await;
+    bench.settle(&sent, vec![poison(&bench.entry(&sent).await)]).await;
+
+    replay(&bench, &[letters(&bench).await[0].dead_id]).await;
+    let parked = bench.page().await.parked;
+    assert!(parked[0].defect.is_some(), "without its headers it would be another event");
+    bench.settle(&sent, vec![poison(&parked[0])]).await;
+
+    let headers = BTreeMap::from([("trace".to_owned(), "abc".to_owned())]);
+    let edit = Edit { headers: Some(headers), ..Edit::default() };
+    let (dead_id, new_id) = (letters(&bench).await[0].dead_id, bench.new_id());
+    bench.act(OperatorAct::Edit { dead_id, edit, new_id }).await.expect("edit");
+    let parked = bench.page().await.parked;
+    let expected = Event { id: new_id, ..sent.event };
+    assert_eq!((&parked[0].event, &parked[0].defect), (&expected, &None));
 }
 
 /// One event that is dead and does not hold its key.

@@ -210,6 +210,58 @@ pub async fn a_plain_success_is_told_by_the_line_of_its_batch<S: Subject>(subjec
     assert_eq!((delivery.by.as_deref(), delivery.subscription.as_deref()), (Some(RELAY), Some(SUB)));
 }
 
+pub async fn a_delivery_that_had_to_wait_is_told_when_it_was_made<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let sent = bench.publish([keyed("a"), keyed("a"), keyed("b")]).await;
+    bench.advance(SOON);
+    let due_at = bench.now() + SOON;
+    bench.settle(&sent[1], vec![failed(&sent[0], 1, SOON), follower(&sent[1])]).await;
+    bench.settle(&sent[2], vec![delayed(&sent[2], due_at)]).await;
+
+    for waiting in [&sent[1], &sent[2]] {
+        bench.advance(SOON);
+        bench.settle(waiting, vec![delivered(waiting)]).await;
+        let items = subject.admin().show(waiting.id).await.expect("show").items;
+        let told: Vec<_> =
+            items.iter().skip(1).map(|item| (item.what.as_str(), item.at, item.attempt)).collect();
+        assert_eq!(told, [("delivered", bench.now(), Some(1))], "not when it was parked");
+        assert_eq!(items[1].by.as_deref(), Some(RELAY));
+    }
+}
+
+pub async fn a_delivery_after_a_reset_is_told_as_well<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let sent = bench.publish_one(keyed("a")).await;
+    for change in [failed(&sent, 1, SOON), delivered(&sent)] {
+        bench.advance(SOON);
+        bench.settle(&sent, vec![change]).await;
+    }
+    bench.act(OperatorAct::Pause(SUB.to_owned())).await.expect("pause");
+    let reset = OperatorAct::Reset { subscription: SUB.to_owned(), to: ResetTo::Beginning };
+    bench.act(reset).await.expect("reset");
+
+    bench.advance(SOON);
+    bench.settle(&sent, Vec::new()).await;
+
+    let items = subject.admin().show(sent.id).await.expect("show").items;
+    let told: Vec<&str> = items.iter().map(|item| item.what.as_str()).collect();
+    assert_eq!(told, ["published", "failed", "delivered", "delivered"]);
+    assert_eq!(items[3].at, bench.now());
+}
+
+pub async fn the_lag_shows_without_any_relay<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    bench.publish_one(keyed("a")).await;
+
+    for waited in [SOON, 2 * SOON] {
+        bench.advance(SOON);
+        let status = subject.admin().status().await.expect("status");
+        assert_eq!((status.relays, status.subscriptions[0].pending), (0, 1));
+        let age = status.subscriptions[0].oldest_age_seconds.expect("something waits");
+        assert!((age - waited.as_secs_f64()).abs() < 0.001, "{age} s after {waited:?}");
+    }
+}
+
 pub async fn a_timeline_tells_everything_in_order<S: Subject>(subject: &S) {
     let bench = Bench::subscribed(subject).await;
     bench.subscribe(&Subscription::new("audit")).await;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use posthaste_core::{
-    ActKind, Appended, Cursor, DeadFilter, ErrorKind, Lane, OperatorAct, Position, Read, ResetTo, Retention,
-    Selection, Subscription,
+    Act, ActKind, Appended, Cursor, DeadFilter, ErrorKind, EventFilter, Lane, OperatorAct, Position, Read,
+    ResetTo, Retention, Selection, Start, StatusWord, Subscription,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -193,6 +193,44 @@ pub async fn a_dropped_subscription_can_be_created_again<S: Subject>(subject: &S
     let census = bench.census(SUB).await.expect("it is there");
     assert!(!census.paused && census.lanes.iter().all(|line| line.cursor == Cursor::default()));
     assert!(bench.page().await.parked.is_empty());
+}
+
+pub async fn what_was_known_before_a_drop_is_of_no_use_after_it<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let sent = bench.publish_one(keyed("a")).await;
+    let n = bench.take("old", sent.lane).await;
+    let before = bench.page().await;
+    bench.act(pause()).await.expect("pause");
+    bench.act(OperatorAct::Drop(SUB.to_owned())).await.expect("drop");
+    let again = Subscription { start: Start::Now, ..Subscription::new(SUB) };
+    let generation = bench.subscribe(&again).await;
+
+    assert!(generation > 1 && bench.page().await.stale, "it is not the generation that it was");
+    for n in 1..=n + 1 {
+        let late = Act { cursor: before.end.clone(), ..act(sent.lane, n, ActKind::Settled, Position(0)) };
+        let late = Act { changes: vec![dead(&sent)], ..late };
+        assert_eq!(
+            bench.append_one("old", late).await,
+            Appended::Fenced,
+            "line {n} is not the next one any more"
+        );
+    }
+    let filter = EventFilter {
+        subscription: Some(SUB.to_owned()),
+        status: Some(StatusWord::Skipped),
+        ..EventFilter::default()
+    };
+    let skipped = subject.admin().list(&filter).await.expect("list").items;
+    assert_eq!(skipped.iter().map(|item| item.position).collect::<Vec<_>>(), places(&[&sent]));
+
+    let other = bench.publish_one(keyed("a")).await;
+    bench.settle(&other, Vec::new()).await;
+    assert_eq!(
+        bench.line(other.lane).await.cursor.after,
+        other.position,
+        "who knows how it stands now goes on"
+    );
+    assert!(!bench.read(&Read { generation, ..bench.everything() }).await.stale);
 }
 
 /// Three settled events of a paused subscription, the last lane with the last position.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use posthaste_core::{
-    Cursor, Entry, Event, Filter, LaneSet, Limit, OperatorAct, Origin, Pattern, Position, Read, Subscription,
+    Cursor, DEFAULT_PAYLOAD_LIMIT, Entry, Event, Filter, LaneSet, Limit, OperatorAct, Origin, Pattern,
+    Position, Read, Subscription,
 };
 
 use super::{
@@ -190,6 +191,30 @@ pub async fn a_row_that_cannot_be_understood_is_told_and_no_error<S: Subject>(su
     let ids: Vec<_> = page.entries.iter().map(|entry| (entry.event.id, entry.event.key.clone())).collect();
     let expected: Vec<_> = sent.iter().map(|sent| (sent.id, sent.event.key.clone())).collect();
     assert_eq!(ids, expected, "the rest is filled in");
+}
+
+pub async fn a_payload_over_the_limit_is_told_and_not_loaded<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let of_size = |size: usize| Event::of("large").key("a").bytes(vec![b'x'; size], "text/plain");
+    let at_the_limit = bench.publish_unlimited(of_size(DEFAULT_PAYLOAD_LIMIT)).await;
+    let bytes = bench.publish_unlimited(of_size(DEFAULT_PAYLOAD_LIMIT + 1)).await;
+    // Letters of two bytes each: the limit is one of bytes.
+    let json =
+        Event::of("large").key("a").json(&"é".repeat(DEFAULT_PAYLOAD_LIMIT / 2)).expect("a text is JSON");
+    let json = bench.publish_unlimited(json).await;
+    let small = bench.publish_one(keyed("a")).await;
+
+    let page = bench.page().await;
+
+    assert_eq!(positions(&page.entries), places(&[&at_the_limit, &bytes, &json, &small]));
+    assert_eq!((&page.entries[0].event, &page.entries[0].defect), (&at_the_limit.event, &None));
+    assert_eq!((&page.entries[3].event, &page.entries[3].defect), (&small.event, &None));
+    for (entry, sent) in page.entries[1..3].iter().zip([&bytes, &json]) {
+        let (size, defect) = (sent.event.payload.len(), entry.defect.as_deref().unwrap_or_default());
+        assert!(defect.contains(&size.to_string()) && defect.contains("1048576"), "{defect}");
+        let expected = Event { payload: sent.event.payload.without_bytes(), ..sent.event.clone() };
+        assert_eq!(entry.event, expected, "everything else is filled in");
+    }
 }
 
 pub async fn is_stale_while_paused<S: Subject>(subject: &S) {

@@ -3,17 +3,36 @@
 //!
 //! The traits stand here, and not in the core, because only their own crate may implement them for the drivers' types.
 
+#[cfg(feature = "diesel-async")]
+mod diesel_async;
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
+#[cfg(feature = "sea-orm")]
+mod sea_orm;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(feature = "tokio-postgres")]
+mod tokio_postgres;
+
 use std::future::Future;
 
 use posthaste_core::{Event, EventId, Position, Published, Result};
 
+use crate::Place;
+
 /// A transaction of the caller's, in which events can be published.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a transaction of a driver that this build knows",
+    note = "events are published inside a transaction or not at all: begin one, and pass it as `&mut tx`",
+    note = "for a connection on which a transaction is open, see `posthaste::postgres::InTransaction`",
+    note = "each driver needs its feature of posthaste"
+)]
 pub trait Transaction: Send {
-    /// Adds the events to the log whose tables begin with `prefix`; one answer an event, in order. A duplicate (same
+    /// Adds the events to the log whose tables are at this place; one answer an event, in order. A duplicate (same
     /// topic and idempotency key) is answered with the first event's id and leaves the transaction usable.
     fn append<'a>(
         &'a mut self,
-        prefix: &'a str,
+        place: &'a Place,
         events: &'a [Event],
     ) -> impl Future<Output = Result<Vec<Published>>> + Send + 'a;
 }
@@ -24,7 +43,7 @@ pub trait Commit: Transaction + Sized {
     /// was rolled back is not among them.
     fn find<'a>(
         &'a mut self,
-        prefix: &'a str,
+        place: &'a Place,
         positions: &'a [Position],
     ) -> impl Future<Output = Result<Vec<EventId>>> + Send + 'a;
 
@@ -39,43 +58,4 @@ pub trait Begin: Sync {
 
     /// Begins a transaction that will write.
     fn begin(&self) -> impl Future<Output = Result<Self::Transaction>> + Send;
-}
-
-#[cfg(feature = "sqlite")]
-mod sqlite {
-    use posthaste_sqlite::{SqlitePool, SqliteTransaction};
-
-    use super::{Begin, Commit, Event, EventId, Future, Position, Published, Result, Transaction};
-
-    impl Transaction for SqliteTransaction<'_> {
-        fn append<'a>(
-            &'a mut self,
-            prefix: &'a str,
-            events: &'a [Event],
-        ) -> impl Future<Output = Result<Vec<Published>>> + Send + 'a {
-            posthaste_sqlite::publish(self, prefix, events)
-        }
-    }
-
-    impl Commit for SqliteTransaction<'_> {
-        fn find<'a>(
-            &'a mut self,
-            prefix: &'a str,
-            positions: &'a [Position],
-        ) -> impl Future<Output = Result<Vec<EventId>>> + Send + 'a {
-            posthaste_sqlite::find(self, prefix, positions)
-        }
-
-        fn commit(self) -> impl Future<Output = Result<()>> + Send {
-            posthaste_sqlite::commit(self)
-        }
-    }
-
-    impl Begin for SqlitePool {
-        type Transaction = SqliteTransaction<'static>;
-
-        fn begin(&self) -> impl Future<Output = Result<Self::Transaction>> + Send {
-            posthaste_sqlite::begin(self)
-        }
-    }
 }

@@ -1,0 +1,156 @@
+//! What was measured, as data and as text.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// All measurements of one run; what was not asked for is empty.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// Publishing.
+    pub tax: Vec<Tax>,
+    /// Draining, and what it is compared with.
+    pub drain: Vec<Drained>,
+    /// Several relays.
+    pub crowd: Vec<Crowd>,
+    /// From commit to acknowledgement.
+    pub latency: Vec<Latency>,
+    /// A held snapshot and a long history.
+    pub history: Vec<History>,
+}
+
+/// Transactions a second that insert an order.
+#[derive(Debug, Serialize)]
+pub struct Tax {
+    /// How many publish at once.
+    pub clients: usize,
+    /// The order alone.
+    pub order_alone: f64,
+    /// With an event in the outbox, by the library.
+    pub with_outbox: f64,
+    /// With an event in the outbox, by plain SQL.
+    pub with_plain_sql: f64,
+    /// With a row in a classic table of events with a status column.
+    pub with_classic: f64,
+}
+
+/// One way through a backlog.
+#[derive(Debug, Serialize)]
+pub struct Drained {
+    /// Which.
+    pub way: String,
+    /// Events or rows a second, the median.
+    pub rate: f64,
+    /// What it used, in the last round; nothing for what another program did.
+    pub cost: Option<Cost>,
+}
+
+/// What an event costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cost {
+    /// Processor time of this process.
+    pub relay_micros: Option<f64>,
+    /// Processor time of PostgreSQL.
+    pub postgres_micros: Option<f64>,
+    /// Processor time of Kafka.
+    pub kafka_micros: Option<f64>,
+    /// The most memory that this process had.
+    pub peak_rss_mb: Option<f64>,
+    /// What PostgreSQL wrote into its write-ahead log.
+    pub wal_bytes: f64,
+}
+
+/// Several relays on one backlog.
+#[derive(Debug, Serialize)]
+pub struct Crowd {
+    /// How many.
+    pub relays: usize,
+    /// Events a second of all of them together, the median.
+    pub rate: f64,
+}
+
+/// From when a commit returned until the destination had acknowledged the event, in microseconds.
+#[derive(Debug, Serialize)]
+pub struct Latency {
+    /// Which way the events went.
+    pub way: String,
+    /// Events a second, open loop.
+    pub rate: u32,
+    /// How many were measured.
+    pub events: u64,
+    /// Half were faster.
+    pub p50: u64,
+    /// 99 of 100 were faster.
+    pub p99: u64,
+    /// The slowest.
+    pub max: u64,
+    /// What share of one core this process used, publishers included.
+    pub cpu_share: Option<f64>,
+}
+
+/// What a condition changes.
+#[derive(Debug, Serialize)]
+pub struct History {
+    /// Which condition.
+    pub condition: String,
+    /// Events a second to a counting sink.
+    pub drain: f64,
+    /// Latency by the doorbell, in microseconds.
+    pub p50: u64,
+    /// 99 of 100 were faster.
+    pub p99: u64,
+    /// Dead rows in the tables of the outbox after it.
+    pub dead_rows: i64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for drained in &self.drain {
+            writeln!(f, "drain     {:>10.0} events/s  {}", drained.rate, drained.way)?;
+            if let Some(cost) = &drained.cost {
+                writeln!(f, "                               {cost}")?;
+            }
+        }
+        for Crowd { relays, rate } in &self.crowd {
+            writeln!(f, "relays    {rate:>10.0} events/s  by {relays} of them")?;
+        }
+        for Latency { way, rate, events, p50, p99, max, cpu_share } in &self.latency {
+            writeln!(
+                f,
+                "latency   {p50:>7} µs p50, {p99} µs p99, {max} µs max; {events} events at {rate}/s, {way}{}",
+                share(*cpu_share)
+            )?;
+        }
+        for Tax { clients, order_alone, with_outbox, with_plain_sql, with_classic } in &self.tax {
+            writeln!(
+                f,
+                "publish   {clients} at once: {order_alone:.0} tx/s order alone, {with_outbox:.0} with the outbox, {with_plain_sql:.0} \
+                 with the outbox by plain SQL, {with_classic:.0} with a status column"
+            )?;
+        }
+        for History { condition, drain, p50, p99, dead_rows } in &self.history {
+            writeln!(
+                f,
+                "history   {drain:>10.0} events/s, {p50} µs p50, {p99} µs p99, {dead_rows} dead rows: {condition}"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn share(cpu: Option<f64>) -> String {
+    cpu.map_or_else(String::new, |cpu| format!(", {:.0} % of a core", 100.0 * cpu))
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            self.relay_micros.map(|value| format!("{value:.2} µs relay")),
+            self.postgres_micros.map(|value| format!("{value:.2} µs PostgreSQL")),
+            self.kafka_micros.map(|value| format!("{value:.2} µs Kafka")),
+            self.peak_rss_mb.map(|value| format!("{value:.0} MB at most")),
+            Some(format!("{:.1} bytes of write-ahead log", self.wal_bytes)),
+        ];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}

@@ -1,0 +1,109 @@
+//! The database that is measured: a schema of its own, with an outbox and tables of the application's.
+
+use std::{sync::Arc, time::Duration};
+
+use posthaste::{Error, ErrorKind, Result};
+use posthaste_postgres::{PgPool, PostgresLog, PostgresOptions};
+use sqlx::{AssertSqlSafe, Row, postgres::PgPoolOptions};
+
+const SCHEMA: &str = "posthaste_bench";
+
+/// A shop in a schema that is removed at the end, and at the beginning if the last run left one.
+pub(crate) struct Shop {
+    pub(crate) url: String,
+    pub(crate) pool: PgPool,
+    pub(crate) log: Arc<PostgresLog>,
+}
+
+impl Shop {
+    pub(crate) async fn open(url: &str) -> Result<Self> {
+        let schema = format!("set search_path to {SCHEMA}");
+        let pool = PgPoolOptions::new()
+            .max_connections(16)
+            .acquire_timeout(Duration::from_secs(60))
+            .after_connect(move |connection, _| {
+                let schema = schema.clone();
+                Box::pin(
+                    async move { sqlx::raw_sql(AssertSqlSafe(schema)).execute(connection).await.map(drop) },
+                )
+            })
+            .connect(url)
+            .await
+            .map_err(failed("open the database"))?;
+        run(&pool, format!("drop schema if exists {SCHEMA} cascade; create schema {SCHEMA}")).await?;
+        let log = Arc::new(PostgresLog::open(url, options(true)).await?);
+        run(
+            &pool,
+            "create table orders (id bigint generated always as identity primary key, customer text not null,
+               amount bigint not null);
+             create table classic (
+               id uuid primary key default gen_random_uuid(), topic text not null, event_type text not null, key text,
+               payload jsonb not null, status text not null default 'pending', attempts integer not null default 0,
+               created_at timestamptz not null default now(), published_at timestamptz);
+             create index on classic (created_at) where status = 'pending'"
+                .to_owned(),
+        )
+        .await?;
+        Ok(Self { url: url.to_owned(), pool, log })
+    }
+
+    /// Another handle on the same log, with connections of its own, as another process would have.
+    pub(crate) async fn another(&self) -> Result<Arc<PostgresLog>> {
+        Ok(Arc::new(PostgresLog::open(&self.url, options(false)).await?))
+    }
+
+    /// Publishes so many events of about 120 bytes, with 1,000 keys, 10,000 to a transaction, by plain SQL.
+    pub(crate) async fn fill(&self, events: u64) -> Result<()> {
+        const STEP: u64 = 10_000;
+        for first in (0..events).step_by(STEP as usize) {
+            sqlx::query(
+                "insert into outbox (topic, event_type, key, checked, payload)
+                 select 'orders', 'order.placed', 'customer-' || to_char(n % 1000, 'fm00000'), true,
+                   '{\"order\":' || n || ',\"customer\":\"customer-' || to_char(n % 1000, 'fm00000') || '\",\"amount\":'
+                   || n % 9973 || ',\"currency\":\"EUR\",\"note\":\"' || repeat('x', 32) || '\"}'
+                 from generate_series($1::bigint, $2::bigint) n",
+            )
+            .bind(i64::try_from(first).unwrap_or(i64::MAX))
+            .bind(i64::try_from(events.min(first + STEP) - 1).unwrap_or(i64::MAX))
+            .execute(&self.pool)
+            .await
+            .map_err(failed("publish"))?;
+        }
+        run(&self.pool, "vacuum analyze outbox".to_owned()).await?;
+        run(&self.pool, "checkpoint".to_owned()).await
+    }
+
+    /// Dead rows in all tables of the outbox, as the server counts them.
+    pub(crate) async fn dead_rows(&self) -> Result<i64> {
+        // The server's counters are a moment behind.
+        run(&self.pool, "select pg_stat_clear_snapshot()".to_owned()).await?;
+        let row = sqlx::query(
+            "select coalesce(sum(n_dead_tup), 0)::bigint from pg_stat_user_tables where schemaname = $1 and relname like 'outbox%'",
+        )
+        .bind(SCHEMA)
+        .fetch_one(&self.pool)
+        .await
+        .map_err(failed("count dead rows"))?;
+        row.try_get(0).map_err(failed("count dead rows"))
+    }
+
+    pub(crate) async fn close(self) -> Result<()> {
+        run(&self.pool, format!("drop schema {SCHEMA} cascade")).await
+    }
+}
+
+fn options(migrate: bool) -> PostgresOptions {
+    PostgresOptions { schema: Some(SCHEMA.to_owned()), migrate, ..PostgresOptions::default() }
+}
+
+/// Runs statements of this crate.
+pub(crate) async fn run(pool: &PgPool, sql: String) -> Result<()> {
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await.map_err(failed("prepare the database"))?;
+    Ok(())
+}
+
+pub(crate) fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    what: &'static str,
+) -> impl FnOnce(E) -> Error {
+    move |error| Error::new(ErrorKind::Unexpected, what).with_source(error)
+}

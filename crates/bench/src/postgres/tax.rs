@@ -1,0 +1,125 @@
+//! What publishing adds to a transaction that inserts an order: nothing, an event in the outbox, a row in a classic table.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use posthaste::{Event, EventId, EventRules, Payload, Result, Stamp, SystemClock};
+use posthaste_core::Clock;
+use sqlx::PgConnection;
+use tokio::task::JoinSet;
+
+use super::{
+    report::Tax,
+    shop::{Shop, failed},
+};
+use crate::median;
+
+const TIME: Duration = Duration::from_secs(3);
+
+pub(crate) async fn measure(shop: &Shop, rounds: usize) -> Result<Vec<Tax>> {
+    let mut taxes = Vec::new();
+    for clients in [1, 8] {
+        let mut rates: [Vec<f64>; 4] = Default::default();
+        for _ in 0..rounds.max(1) {
+            for (kind, rates) in Kind::ALL.into_iter().zip(&mut rates) {
+                rates.push(publish(shop, kind, clients).await?);
+            }
+        }
+        let [order_alone, with_outbox, with_plain_sql, with_classic] = rates.map(median);
+        taxes.push(Tax { clients, order_alone, with_outbox, with_plain_sql, with_classic });
+    }
+    Ok(taxes)
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Alone,
+    Outbox,
+    PlainSql,
+    Classic,
+}
+
+impl Kind {
+    const ALL: [Kind; 4] = [Kind::Alone, Kind::Outbox, Kind::PlainSql, Kind::Classic];
+}
+
+/// Transactions a second of so many clients.
+async fn publish(shop: &Shop, kind: Kind, clients: usize) -> Result<f64> {
+    let (count, began) = (Arc::new(AtomicU64::new(0)), Instant::now());
+    let mut publishing = JoinSet::new();
+    for client in 0..clients {
+        let (pool, place, count) = (shop.pool.clone(), shop.log.place().clone(), Arc::clone(&count));
+        publishing.spawn(async move {
+            let mut connection = pool.acquire().await.map_err(failed("get a connection"))?;
+            while began.elapsed() < TIME {
+                let number = count.fetch_add(1, Ordering::Relaxed);
+                let mut tx = sqlx::Connection::begin(&mut *connection).await.map_err(failed("begin"))?;
+                order(&mut tx, number).await?;
+                match kind {
+                    Kind::Alone => {}
+                    Kind::Outbox => {
+                        let events = [event(client, number)?];
+                        posthaste_postgres::publish(&mut *tx, &place, &events).await?;
+                    }
+                    Kind::PlainSql => plain(&mut tx, number).await?,
+                    Kind::Classic => classic(&mut tx, number).await?,
+                }
+                tx.commit().await.map_err(failed("commit"))?;
+            }
+            Ok(())
+        });
+    }
+    for done in publishing.join_all().await {
+        let done: Result<()> = done;
+        done?;
+    }
+    Ok(count.load(Ordering::Relaxed) as f64 / began.elapsed().as_secs_f64())
+}
+
+async fn order(connection: &mut PgConnection, number: u64) -> Result<()> {
+    let query = sqlx::query("insert into orders (customer, amount) values ($1, $2)");
+    let query = query.bind(format!("customer-{number}")).bind(7_i64);
+    query.execute(connection).await.map_err(failed("insert an order"))?;
+    Ok(())
+}
+
+fn payload(number: u64) -> String {
+    format!(
+        "{{\"order\":{number},\"customer\":\"customer-{:05}\",\"amount\":7,\"currency\":\"EUR\",\"note\":\"{}\"}}",
+        number % 1_000,
+        "x".repeat(32)
+    )
+}
+
+fn key(number: u64) -> String {
+    format!("customer-{:05}", number % 1_000)
+}
+
+fn event(client: usize, number: u64) -> Result<Event> {
+    let id =
+        (client as u128) << 64 | u128::from(number) | u128::from(SystemClock.now().0.unsigned_abs()) << 72;
+    let stamp = Stamp { id: EventId::from_bytes(id.to_be_bytes()), now: SystemClock.now() };
+    let draft = Event::of("order.placed").topic("orders").key(key(number));
+    draft.payload(Payload::Json(payload(number))).build(&EventRules::default(), stamp)
+}
+
+async fn plain(connection: &mut PgConnection, number: u64) -> Result<()> {
+    let query = sqlx::query(
+        "insert into outbox (topic, event_type, key, payload) values ('orders', 'order.placed', $1, $2)",
+    );
+    query.bind(key(number)).bind(payload(number)).execute(connection).await.map_err(failed("publish"))?;
+    Ok(())
+}
+
+async fn classic(connection: &mut PgConnection, number: u64) -> Result<()> {
+    let query = sqlx::query(
+        "insert into classic (topic, event_type, key, payload) values ('orders', 'order.placed', $1, $2::text::jsonb)",
+    );
+    query.bind(key(number)).bind(payload(number)).execute(connection).await.map_err(failed("publish"))?;
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! Asking a file for its values. Whatever is wrong is noted, and reading goes on with the default.
+
+use std::cell::RefCell;
+
+use crate::{
+    environment::{Environment, expand},
+    field::{Absent, Field, Path, Shown},
+    kind::{Kind, plain},
+    problem::Problem,
+    suggest::nearest,
+    tree::{Entry, Node, Value},
+};
+
+/// What all sections of a file share.
+pub(crate) struct Reader<'e> {
+    environment: &'e dyn Environment,
+    problems: RefCell<Vec<Problem>>,
+    fields: RefCell<Vec<Field>>,
+}
+
+impl<'e> Reader<'e> {
+    pub(crate) fn new(environment: &'e dyn Environment) -> Self {
+        Self { environment, problems: RefCell::default(), fields: RefCell::default() }
+    }
+
+    /// Everything that was wrong, and everything that was asked for.
+    pub(crate) fn into_parts(self) -> (Vec<Problem>, Vec<Field>) {
+        (self.problems.into_inner(), self.fields.into_inner())
+    }
+
+    fn problem(&self, line: u64, text: String) {
+        self.problems.borrow_mut().push(Problem { line, text });
+    }
+}
+
+/// Keys with values, at one place of the file.
+pub(crate) struct Section<'a> {
+    reader: &'a Reader<'a>,
+    path: Path,
+    line: u64,
+    entries: &'a [Entry],
+    /// The keys that were asked for: those that exist.
+    asked: RefCell<Vec<&'static str>>,
+    /// How many problems there were before it.
+    before: usize,
+}
+
+impl<'a> Section<'a> {
+    /// The whole file.
+    pub(crate) fn root(reader: &'a Reader<'a>, node: &'a Node) -> Self {
+        Self::of(reader, Path::default(), node.line, node)
+    }
+
+    fn of(reader: &'a Reader<'a>, path: Path, line: u64, node: &'a Node) -> Self {
+        let before = reader.problems.borrow().len();
+        let entries = match &node.value {
+            Value::Map(entries) => entries.as_slice(),
+            Value::Nothing => &[],
+            other => {
+                let name = if path.steps().is_empty() { "the file".to_owned() } else { path.to_string() };
+                let what = what_it_is(other);
+                reader.problem(line, format!("{name} is {what}; keys with values are allowed"));
+                &[]
+            }
+        };
+        Self { reader, path, line, entries, asked: RefCell::default(), before }
+    }
+
+    /// Where the section is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A value that has a default.
+    pub(crate) fn or<T>(&self, key: &'static str, kind: &Kind<T>, default: T) -> T {
+        let shown = kind.show(&default);
+        self.or_as(key, kind, default, shown)
+    }
+
+    /// A value whose default is told in these words.
+    pub(crate) fn or_as<T>(&self, key: &'static str, kind: &Kind<T>, default: T, told: String) -> T {
+        let (found, written) = self.read(key, kind);
+        let value = found.unwrap_or(default);
+        self.note(key, kind, (Absent::Is(told), Shown::Text(kind.show(&value)), written));
+        value
+    }
+
+    /// A value that may be missing.
+    pub(crate) fn optional<T>(&self, key: &'static str, kind: &Kind<T>) -> Option<T> {
+        let (found, written) = self.read(key, kind);
+        let shown = found.as_ref().map_or(Shown::Nothing, |value| Shown::Text(kind.show(value)));
+        self.note(key, kind, (Absent::Nothing, shown, written));
+        found
+    }
+
+    /// A value that has to be there. None only if that is noted as a problem.
+    pub(crate) fn required<T>(&self, key: &'static str, kind: &Kind<T>) -> Option<T> {
+        let (found, written) = self.read(key, kind);
+        if !written {
+            self.problem_here(format!("{} is missing; allowed is {}", self.path.key(key), kind.allowed));
+        }
+        let shown = found.as_ref().map_or(Shown::Nothing, |value| Shown::Text(kind.show(value)));
+        self.note(key, kind, (Absent::Required, shown, written));
+        found
+    }
+
+    /// A list of values; empty unless written.
+    pub(crate) fn list<T>(&self, key: &'static str, kind: &Kind<T>) -> Vec<T> {
+        self.list_or_as(key, kind, Vec::new(), "[]".to_owned())
+    }
+
+    /// A list of values whose default is told in these words.
+    pub(crate) fn list_or_as<T>(
+        &self,
+        key: &'static str,
+        kind: &Kind<T>,
+        default: Vec<T>,
+        told: String,
+    ) -> Vec<T> {
+        let entry = self.find(key);
+        let items = match entry.map(|entry| &entry.node.value) {
+            None => default,
+            Some(Value::List(nodes)) => self.items(key, kind, nodes),
+            Some(other) => {
+                let what = what_it_is(other);
+                let text = format!("is {what}; allowed is a list, each {}", kind.allowed);
+                self.problem(key, text);
+                default
+            }
+        };
+        self.reader.fields.borrow_mut().push(Field {
+            path: self.path.key(key),
+            kind: format!("list of {}s", kind.name),
+            allowed: format!("each {}", kind.allowed),
+            default: Absent::Is(told),
+            value: Shown::List(items.iter().map(|item| kind.show(item)).collect()),
+            written: entry.is_some(),
+        });
+        items
+    }
+
+    fn items<T>(&self, key: &str, kind: &Kind<T>, nodes: &[Node]) -> Vec<T> {
+        let path = self.path.key(key);
+        let read = |(index, node): (usize, &Node)| self.scalar(&path.item(index), node.line, node, kind);
+        nodes.iter().enumerate().filter_map(read).collect()
+    }
+
+    /// Names with values that are somebody else's to understand.
+    pub(crate) fn pairs(&self, key: &'static str, kind: &Kind<String>) -> Vec<(String, String)> {
+        let found = self.find(key);
+        let inner = found.map(|entry| Section::of(self.reader, self.path.key(key), entry.line, &entry.node));
+        let entries = inner.as_ref().map_or(&[][..], |inner| inner.entries);
+        let path = self.path.key(key);
+        let read = |entry: &Entry| {
+            let value = self.scalar(&path.key(&entry.key), entry.line, &entry.node, kind)?;
+            Some((entry.key.clone(), value))
+        };
+        let pairs: Vec<(String, String)> = entries.iter().filter_map(read).collect();
+        let shown = pairs.iter().map(|(name, value)| (name.clone(), kind.show(value))).collect();
+        self.note(key, kind, (Absent::Is("{}".to_owned()), Shown::Pairs(shown), found.is_some()));
+        pairs
+    }
+
+    /// The section under a key; an empty one if it is not written.
+    pub(crate) fn section(&self, key: &'static str) -> Section<'a> {
+        self.section_if_written(key).unwrap_or_else(|| Section {
+            reader: self.reader,
+            path: self.path.key(key),
+            line: self.line,
+            entries: &[],
+            asked: RefCell::default(),
+            before: self.reader.problems.borrow().len(),
+        })
+    }
+
+    /// The section under a key, if it is written.
+    pub(crate) fn section_if_written(&self, key: &'static str) -> Option<Section<'a>> {
+        let entry = self.find(key)?;
+        Some(Section::of(self.reader, self.path.key(key), entry.line, &entry.node))
+    }
+
+    /// The sections in a list, one after the other. Not written, or no list, is a problem, and so is an empty one.
+    pub(crate) fn sections(&self, key: &'static str) -> impl Iterator<Item = Section<'a>> + use<'a> {
+        let entry = self.find(key);
+        let nodes = match entry.map(|entry| &entry.node.value) {
+            Some(Value::List(nodes)) if !nodes.is_empty() => nodes.as_slice(),
+            Some(Value::List(_) | Value::Nothing) => {
+                self.problem(key, "is empty; at least one is needed");
+                &[]
+            }
+            Some(other) => {
+                let what = what_it_is(other);
+                self.problem(key, format!("is {what}; allowed is a list, each item beginning with `- `"));
+                &[]
+            }
+            None => {
+                self.problem_here(format!("{} is missing; at least one is needed", self.path.key(key)));
+                &[]
+            }
+        };
+        let (reader, path) = (self.reader, self.path.key(key));
+        nodes
+            .iter()
+            .enumerate()
+            .map(move |(index, node)| Section::of(reader, path.item(index), node.line, node))
+    }
+
+    /// Where a key is written; where the section is, if it is not.
+    pub(crate) fn line_of(&self, key: &str) -> u64 {
+        self.entries.iter().find(|entry| entry.key == key).map_or(self.line, |entry| entry.line)
+    }
+
+    /// Notes that something is wrong with a key, in words that follow its name.
+    pub(crate) fn problem(&self, key: &str, text: impl AsRef<str>) {
+        self.problem_with(key, &format!(" {}", text.as_ref()));
+    }
+
+    /// Notes that something is wrong at or below a key, in text that goes on where its name ends.
+    pub(crate) fn problem_with(&self, key: &str, text: &str) {
+        self.reader.problem(self.line_of(key), format!("{}{text}", self.path.key(key)));
+    }
+
+    /// Notes that something is wrong with the section, in words that follow its name.
+    pub(crate) fn problem_itself(&self, text: impl AsRef<str>) {
+        self.problem_here(format!("{} {}", self.path, text.as_ref()));
+    }
+
+    /// Whether nothing is written in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether nothing was found wrong since the section was begun.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.reader.problems.borrow().len() == self.before
+    }
+
+    /// Ends asking: what is still unknown does not exist.
+    pub(crate) fn end(self) {
+        let asked = self.asked.borrow();
+        for entry in self.entries.iter().filter(|entry| !asked.contains(&entry.key.as_str())) {
+            let hint = match nearest(&entry.key, asked.iter().copied()) {
+                Some(word) => format!("did you mean {word}?"),
+                None => format!("known here are {}", asked.join(", ")),
+            };
+            let path = self.path.key(&plain(&entry.key));
+            self.reader.problem(entry.line, format!("{path} is not known; {hint}"));
+        }
+    }
+
+    fn problem_here(&self, text: String) {
+        self.reader.problem(self.line, text);
+    }
+
+    fn find(&self, key: &'static str) -> Option<&'a Entry> {
+        self.asked.borrow_mut().push(key);
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// The value, if it is good, and whether something is written at all.
+    fn read<T>(&self, key: &'static str, kind: &Kind<T>) -> (Option<T>, bool) {
+        match self.find(key) {
+            Some(entry) => (self.scalar(&self.path.key(key), entry.line, &entry.node, kind), true),
+            None => (None, false),
+        }
+    }
+
+    fn scalar<T>(&self, path: &Path, line: u64, node: &Node, kind: &Kind<T>) -> Option<T> {
+        let Value::Text(written) = &node.value else {
+            let what = what_it_is(&node.value);
+            self.reader.problem(line, format!("{path} is {what}; allowed is {}", kind.allowed));
+            return None;
+        };
+        let text = match expand(written, self.reader.environment) {
+            Ok(text) => text,
+            Err(problems) => {
+                for problem in problems {
+                    self.reader.problem(line, format!("{path} {problem}"));
+                }
+                return None;
+            }
+        };
+        // Shown as it is written: what came out of a variable or a file may be a secret.
+        let wrong =
+            |reason| self.reader.problem(line, format!("{path} is {}; {reason}", kind.show_text(written)));
+        kind.parse(&text).map_err(wrong).ok()
+    }
+
+    /// Notes what was asked for: what counts otherwise, what counts, and whether that is written.
+    fn note<T>(&self, key: &str, kind: &Kind<T>, (default, value, written): (Absent, Shown, bool)) {
+        let name = if matches!(value, Shown::Pairs(_)) { "names with texts" } else { kind.name };
+        self.reader.fields.borrow_mut().push(Field {
+            path: self.path.key(key),
+            kind: name.to_owned(),
+            allowed: kind.allowed.clone(),
+            default,
+            value,
+            written,
+        });
+    }
+}
+
+fn what_it_is(value: &Value) -> &'static str {
+    match value {
+        Value::Nothing => "empty",
+        Value::Text(_) => "a text",
+        Value::List(_) => "a list",
+        Value::Map(_) => "a section",
+    }
+}

@@ -1,0 +1,9 @@
+//! Whole files, good and bad: what is read, what is said about what cannot be, and what the documentation says about it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod bad;
+mod documentation;
+mod fixture;
+mod good;
+mod secrets;

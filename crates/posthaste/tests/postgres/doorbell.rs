@@ -1,0 +1,85 @@
+//! Two processes, as far as Posthaste can tell: one publishes, another one delivers.
+
+use std::time::{Duration, Instant};
+
+use posthaste::Outbox;
+
+use crate::fixture::{Fixture, event, listening, next, next_id, seldom_polling};
+
+/// Half of the interval in which the relay polls.
+const WELL_BEFORE_A_POLL: Duration = Duration::from_secs(5);
+
+#[tokio::test]
+async fn what_another_process_publishes_arrives_well_before_the_next_poll() {
+    let shop = Fixture::new().await;
+    let (relay, mut hears) = listening(&shop.outbox);
+    let relay = shop.start(relay.settings(seldom_polling())).await;
+    let other = Outbox::open(&shop.database.url()).await.unwrap();
+
+    let began = Instant::now();
+    for _ in 0..3 {
+        let mut tx = shop.pool.begin().await.unwrap();
+        let staged = other.publish(&mut tx, event("dispatched").key("k")).await.unwrap();
+        let id = staged.id();
+        tx.commit().await.unwrap();
+        staged.dispatch();
+        assert_eq!(next_id(&mut hears).await, id);
+
+        let published =
+            other.transaction(&shop.pool, async |tx| tx.publish(event("committed")).await).await.unwrap();
+        assert_eq!(next_id(&mut hears).await, published.id);
+    }
+
+    assert!(began.elapsed() < WELL_BEFORE_A_POLL, "{:?}", began.elapsed());
+    relay.stop().await;
+    shop.close().await;
+}
+
+#[tokio::test]
+async fn relays_of_two_subscriptions_in_two_processes_hear_of_one_commit() {
+    let shop = Fixture::new().await;
+    let (here, mut hears) = listening(&shop.outbox);
+    let here = shop.start(here.settings(seldom_polling())).await;
+    let other = Outbox::open(&shop.database.url()).await.unwrap();
+    let (there, mut hears_there) = listening(&other);
+    let there = there.listen_as(posthaste::Subscription::new("there")).settings(seldom_polling());
+    let there = shop.start(there).await;
+
+    let began = Instant::now();
+    let mut tx = shop.pool.begin().await.unwrap();
+    let staged = shop.outbox.publish(&mut tx, event("hot")).await.unwrap();
+    let id = staged.id();
+    shop.outbox.commit(tx, staged).await.unwrap();
+
+    assert_eq!(next_id(&mut hears).await, id, "delivered from memory");
+    assert_eq!(next_id(&mut hears_there).await, id, "and read by the other");
+    assert!(began.elapsed() < WELL_BEFORE_A_POLL, "{:?}", began.elapsed());
+    here.stop().await;
+    there.stop().await;
+    shop.close().await;
+}
+
+#[tokio::test]
+async fn many_commits_are_heard_of_although_they_are_one_ring() {
+    const EVENTS: usize = 200;
+    let shop = Fixture::new().await;
+    let (relay, mut hears) = listening(&shop.outbox);
+    let relay = shop.start(relay.settings(seldom_polling())).await;
+    let other = Outbox::open(&shop.database.url()).await.unwrap();
+
+    let began = Instant::now();
+    for _ in 0..EVENTS {
+        let publishing =
+            other.transaction(&shop.pool, async |tx| tx.publish(event("counted").key("k")).await);
+        publishing.await.unwrap();
+    }
+    let committed = Instant::now();
+    for _ in 0..EVENTS {
+        assert_eq!(next(&mut hears).await.event_type, "counted");
+    }
+
+    let late = committed.elapsed();
+    assert!(late < WELL_BEFORE_A_POLL, "{late:?} after the last commit, {:?} in all", began.elapsed());
+    relay.stop().await;
+    shop.close().await;
+}

@@ -1,0 +1,21 @@
+-- A column of batch.sql and batch_late.sql: whether something of the key is in the way. $2 subscription, $3 whether dead letters hold, $4 now or null.
+    case
+      when o.key is null then false
+      when not (
+        select exists (select from {parked} where subscription = $2)
+          or exists (select from {dead} where subscription = $2 and resolution is null and holds))
+        then false
+      when exists (
+        select from {parked} p
+        where p.subscription = $2 and p.lane = o.lane and p.key = o.key and not p.delayed and p.position + 0 < o.position)
+        then true
+      when exists (
+        select from {parked} p
+        where p.subscription = $2 and p.lane = o.lane and p.key = o.key and p.delayed
+          and p.due_at <= coalesce($4, statement_timestamp()) and p.position + 0 < o.position)
+        then true
+      else $3 and exists (
+        select from {dead} d
+        where d.subscription = $2 and d.lane = o.lane and d.key = o.key and d.resolution is null and d.holds
+          and d.position < o.position)
+    end

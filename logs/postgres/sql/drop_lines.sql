@@ -1,0 +1,3 @@
+-- $1 subscription.
+delete from {lines}
+where subscription = $1;

@@ -1,0 +1,3 @@
+-- $1 subscription.
+delete from {parked}
+where subscription = $1;

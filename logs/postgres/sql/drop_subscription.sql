@@ -1,0 +1,3 @@
+-- $1 name. In one transaction with its lines and what it has parked.
+delete from {subscriptions}
+where name = $1;

@@ -1,0 +1,4 @@
+-- $1 name.
+select filter, event_order, generation
+from {subscriptions}
+where name = $1;

@@ -1,0 +1,2 @@
+-- The next reader names it anew.
+delete from {incarnation};

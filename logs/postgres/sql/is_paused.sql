@@ -1,0 +1,4 @@
+-- $1 name.
+select paused
+from {subscriptions}
+where name = $1;

@@ -1,0 +1,3 @@
+-- $1 relay.
+delete from {relays}
+where relay = $1;

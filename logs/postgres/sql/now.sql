@@ -1,0 +1,2 @@
+-- What time it is, by the clock that dates rows.
+select statement_timestamp();

@@ -1,0 +1,21 @@
+-- $1 now or null. The time, how many events there are, how many bytes the tables take, and how many relays live.
+-- Events are counted one by one up to 10,000. Beyond that it is told about how many there are: by how full a page of the table was when it
+-- was last analysed, and never more than there are positions.
+with counted as materialized (
+  select count(*) as events
+  from (select from {log} limit 10001) first
+)
+select
+  coalesce($1, statement_timestamp()),
+  case
+    when counted.events <= 10000 then counted.events
+    else greatest(counted.events, least(
+      (select max(position) - min(position) + 1 from {log}),
+      (select (c.reltuples / c.relpages * (pg_relation_size(c.oid) / current_setting('block_size')::bigint))::bigint
+        from pg_class c
+        where c.oid = '{log}'::regclass and c.relpages > 0 and c.reltuples > 0)))
+  end,
+  (select sum(pg_total_relation_size(name::regclass))::bigint
+    from unnest(array['{log}', '{lines}', '{snapshots}', '{parked}', '{dead}', '{journal}']) name),
+  (select count(*) from {relays} where held_until >= coalesce($1, statement_timestamp()))
+from counted;

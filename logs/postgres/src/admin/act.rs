@@ -1,0 +1,214 @@
+//! What operators do to dead letters and to the pause of a subscription. Each act writes into the journal who did it, in the
+//! same transaction.
+
+use posthaste_core::{Edit, Error, ErrorKind, EventId, OperatorAct, Result, Selection};
+use serde::de::IgnoredAny;
+use sqlx::PgConnection;
+
+use super::{is_paused, writing};
+use crate::{
+    error::failed,
+    log::Inner,
+    record::json,
+    row::{JSON, get},
+    statements::Bound,
+    value::Id,
+};
+
+pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64> {
+    check_text("who does it", by)?;
+    let mut connection = writing(log).await?;
+    let mut operator = Operator { log, connection: &mut connection, by };
+    let concerned = match act {
+        OperatorAct::Replay(selection) => operator.replay(selection).await?,
+        OperatorAct::Edit { dead_id, edit, new_id } => operator.edit(*dead_id, edit, *new_id).await?,
+        OperatorAct::Discard(selection) => operator.discard(selection).await?,
+        OperatorAct::Pause(name) => operator.set_paused(name, true).await?,
+        OperatorAct::Resume(name) => operator.set_paused(name, false).await?,
+        OperatorAct::Reset { subscription, to } => operator.reset(subscription, *to).await?,
+        OperatorAct::Drop(name) => operator.drop_subscription(name).await?,
+    };
+    connection.put_back().await?;
+    Ok(concerned)
+}
+
+/// Who acts, and in which transaction.
+pub(super) struct Operator<'a> {
+    pub(super) log: &'a Inner,
+    pub(super) connection: &'a mut PgConnection,
+    pub(super) by: &'a str,
+}
+
+/// Unresolved dead letters.
+struct Selected {
+    /// Oldest first.
+    ids: Vec<i64>,
+    /// A subscription of theirs that is not there any more.
+    homeless: Option<String>,
+}
+
+impl Selected {
+    /// All or nothing: a dead letter can only be sent again to a subscription that is still there.
+    fn check_home(&self) -> Result<()> {
+        let Some(name) = &self.homeless else { return Ok(()) };
+        let message =
+            format!("subscription {name:?} was dropped; create it again before its dead letters are sent");
+        Err(Error::new(ErrorKind::Refused, message))
+    }
+
+    fn count(&self) -> u64 {
+        u64::try_from(self.ids.len()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Operator<'_> {
+    async fn replay(&mut self, selection: &Selection) -> Result<u64> {
+        let selected = self.select(selection).await?;
+        selected.check_home()?;
+        self.send_again(&selected.ids).await?;
+        self.resolve(&selected.ids, "replayed", None).await?;
+        Ok(selected.count())
+    }
+
+    async fn edit(&mut self, dead_id: i64, edit: &Edit, new_id: EventId) -> Result<u64> {
+        let content_type = self.unresolved(dead_id).await?;
+        check_edit(edit, &content_type)?;
+        let selected = self.select(&Selection::Ids(vec![dead_id])).await?;
+        selected.check_home()?;
+        self.send_again(&selected.ids).await?;
+        let edited = self
+            .log
+            .query(&self.log.statements.edit)
+            .bind(dead_id)
+            .bind(Id(new_id))
+            .bind(edit.payload.as_deref().map(str::as_bytes))
+            .bind(edit.headers.as_ref().map(json))
+            .bind(edit.topic.as_deref());
+        self.run(edited, "edit").await?;
+        self.resolve(&selected.ids, "edited", Some(new_id)).await?;
+        Ok(1)
+    }
+
+    /// The content type of a dead letter that nobody has resolved.
+    async fn unresolved(&mut self, dead_id: i64) -> Result<String> {
+        let row = self
+            .log
+            .query(&self.log.statements.find_dead)
+            .bind(dead_id)
+            .fetch_optional(&mut *self.connection)
+            .await
+            .map_err(failed("edit"))?;
+        let row =
+            row.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no dead letter {dead_id}")))?;
+        if let Some(resolution) = get::<Option<&str>>(&row, 0)? {
+            let by: Option<&str> = get(&row, 1)?;
+            let by = by.unwrap_or("nobody");
+            let message = format!("dead letter {dead_id} was {resolution} already, by {by}");
+            return Err(Error::new(ErrorKind::Refused, message));
+        }
+        get(&row, 2)
+    }
+
+    async fn discard(&mut self, selection: &Selection) -> Result<u64> {
+        let selected = self.select(selection).await?;
+        self.resolve(&selected.ids, "discarded", None).await?;
+        Ok(selected.count())
+    }
+
+    async fn select(&mut self, selection: &Selection) -> Result<Selected> {
+        let query = match selection {
+            Selection::Ids(ids) => self.log.query(&self.log.statements.select_dead).bind(ids),
+            Selection::Matching(filter) => self
+                .log
+                .query(&self.log.statements.match_dead)
+                .bind(filter.subscription.as_deref())
+                .bind(filter.reason.map(posthaste_core::DeadReason::as_str))
+                .bind(filter.event_type.as_deref())
+                .bind(filter.key.as_deref()),
+        };
+        let row = query.fetch_one(&mut *self.connection).await.map_err(failed("select dead letters"))?;
+        Ok(Selected { ids: get(&row, 0)?, homeless: get(&row, 1)? })
+    }
+
+    /// Parks the events of dead letters as new, due now.
+    async fn send_again(&mut self, ids: &[i64]) -> Result<()> {
+        let cleared = self.log.query(&self.log.statements.clear_parked).bind(ids);
+        self.run(cleared, "replay").await?;
+        let parked = self.log.query(&self.log.statements.replay).bind(ids).bind(self.log.now());
+        self.run(parked, "replay").await?;
+        Ok(())
+    }
+
+    async fn resolve(&mut self, ids: &[i64], how: &'static str, new_id: Option<EventId>) -> Result<()> {
+        let resolved = self
+            .log
+            .query(&self.log.statements.resolve)
+            .bind(ids)
+            .bind(how)
+            .bind(self.log.now())
+            .bind(self.by)
+            .bind(new_id.map(Id));
+        self.run(resolved, "resolve dead letters").await?;
+        let written = self
+            .log
+            .query(&self.log.statements.journal_resolved)
+            .bind(ids)
+            .bind(how)
+            .bind(self.log.now())
+            .bind(self.by)
+            .bind(new_id.map(|id| format!("as {id}")));
+        self.run(written, "write the journal").await?;
+        Ok(())
+    }
+
+    async fn set_paused(&mut self, name: &str, paused: bool) -> Result<u64> {
+        is_paused(self.log, self.connection, name).await?;
+        let set = self.log.query(&self.log.statements.set_paused).bind(name).bind(paused);
+        let changed = self.run(set, "pause").await?;
+        if changed > 0 {
+            self.journal(name, if paused { "paused" } else { "resumed" }, None).await?;
+        }
+        Ok(changed)
+    }
+
+    pub(super) async fn journal(&mut self, name: &str, what: &str, detail: Option<String>) -> Result<()> {
+        let written = self
+            .log
+            .query(&self.log.statements.journal_act)
+            .bind(self.log.now())
+            .bind(what)
+            .bind(name)
+            .bind(detail)
+            .bind(self.by);
+        self.run(written, "write the journal").await?;
+        Ok(())
+    }
+
+    /// How many rows the statement changed.
+    pub(super) async fn run(&mut self, query: Bound<'_>, operation: &'static str) -> Result<u64> {
+        let done = query.execute(&mut *self.connection).await.map_err(failed(operation))?;
+        Ok(done.rows_affected())
+    }
+}
+
+/// A payload that was JSON must be JSON again, and an event has a topic.
+fn check_edit(edit: &Edit, content_type: &str) -> Result<()> {
+    if let Some(text) = edit.payload.as_deref().filter(|_| content_type == JSON) {
+        serde_json::from_str::<IgnoredAny>(text)
+            .map_err(|error| Error::invalid("the edited payload is not JSON").with_source(error))?;
+    }
+    match edit.topic.as_deref() {
+        Some("") => Err(Error::invalid("the edited topic is empty")),
+        Some(topic) => check_text("the edited topic", topic),
+        None => Ok(()),
+    }
+}
+
+fn check_text(what: &str, text: &str) -> Result<()> {
+    if text.contains('\0') {
+        return Err(Error::invalid(format!(
+            "{what} has a zero byte, which PostgreSQL cannot store in a text"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! The operator's side: what CLI, API and dashboard ask and do.
+
+mod act;
+mod dead;
+mod list;
+mod reset;
+mod show;
+mod status;
+
+use async_trait::async_trait;
+use posthaste_core::{
+    Admin, DeadFilter, DeadLetter, Error, ErrorKind, EventFilter, EventId, EventSummary, OperatorAct, Paged,
+    Result, Status, Timeline, oversized,
+};
+use sqlx::{PgConnection, postgres::PgRow};
+
+use crate::{PostgresLog, error::failed, log::Inner, row::get, slot::Taken};
+
+#[async_trait]
+impl Admin for PostgresLog {
+    async fn status(&self) -> Result<Status> {
+        status::status(self.inner()).await
+    }
+
+    async fn list(&self, filter: &EventFilter) -> Result<Paged<EventSummary>> {
+        list::list(self.inner(), filter).await
+    }
+
+    async fn show(&self, id: EventId) -> Result<Timeline> {
+        show::show(self.inner(), id).await
+    }
+
+    async fn dead(&self, filter: &DeadFilter) -> Result<Paged<DeadLetter>> {
+        dead::dead(self.inner(), filter).await
+    }
+
+    async fn act(&self, act: &OperatorAct, by: &str) -> Result<u64> {
+        act::act(self.inner(), act, by).await
+    }
+}
+
+/// How many rows a page has if nothing is said, and how many at most.
+const PAGE: u32 = 50;
+const MAX_PAGE: u32 = 1_000;
+
+/// The size of a page.
+fn page_size(limit: u32) -> usize {
+    let limit = if limit == 0 { PAGE } else { limit.min(MAX_PAGE) };
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+/// One row more than the page has, to see whether there is another page.
+fn rows_for(limit: u32) -> i64 {
+    i64::try_from(page_size(limit)).unwrap_or(i64::MAX).saturating_add(1)
+}
+
+/// One page of what was found. The next one begins where this ends, if there is anything left.
+fn page<T>(mut items: Vec<T>, limit: u32, place: impl Fn(&T) -> i64) -> Paged<T> {
+    let more = items.len() > page_size(limit);
+    items.truncate(page_size(limit));
+    let next = items.last().filter(|_| more).map(place);
+    Paged { items, next }
+}
+
+/// A connection on which all questions see the same moment, and nothing can be changed.
+async fn reading(log: &Inner) -> Result<Taken<'_>> {
+    begin(log, "set transaction isolation level repeatable read, read only; discard plans").await
+}
+
+/// A connection on which an act is done, all of it or nothing.
+async fn writing(log: &Inner) -> Result<Taken<'_>> {
+    begin(log, "discard plans").await
+}
+
+/// Plans are made anew each time: operators ask seldom, and what was right for an empty log takes minutes on a large one.
+async fn begin<'l>(log: &'l Inner, how: &'static str) -> Result<Taken<'l>> {
+    let mut connection = log.admin.take().await?;
+    connection.begin().await?;
+    sqlx::raw_sql(how).execute(&mut *connection).await.map_err(failed("begin"))?;
+    Ok(connection)
+}
+
+/// Fails, and says which names there are, if the subscription is unknown; otherwise whether it is paused.
+async fn is_paused(log: &Inner, connection: &mut PgConnection, name: &str) -> Result<bool> {
+    let found = log
+        .query(&log.statements.is_paused)
+        .bind(name)
+        .fetch_optional(&mut *connection)
+        .await
+        .map_err(failed("find the subscription"))?;
+    if let Some(row) = found {
+        return get(&row, 0);
+    }
+    let rows = log
+        .query(&log.statements.names)
+        .fetch_all(connection)
+        .await
+        .map_err(failed("list the subscriptions"))?;
+    let names: Vec<String> = rows.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
+    let known = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
+    Err(Error::new(ErrorKind::NotFound, format!("no subscription is called {name:?}; known are: {known}")))
+}
+
+/// A payload in three columns as text; bytes that are not text as hexadecimal digits, and what is over the limit as what is wrong
+/// with it.
+fn payload_text(log: &Inner, row: &PgRow, column: usize) -> Result<String> {
+    if let Some(text) = get::<Option<String>>(row, column)? {
+        return Ok(text);
+    }
+    let Some(bytes) = get::<Option<Vec<u8>>>(row, column + 1)? else {
+        let size = usize::try_from(get::<i32>(row, column + 2)?).unwrap_or_default();
+        return Ok(format!("({})", oversized(size, log.options.payload_limit)));
+    };
+    let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| digits(error.as_bytes())))
+}
+
+/// A number that cannot be below zero.
+fn count(row: &PgRow, column: usize) -> Result<u64> {
+    Ok(u64::try_from(get::<i64>(row, column)?).unwrap_or_default())
+}
+
+/// How many deliveries failed.
+fn attempts(row: &PgRow, column: usize) -> Result<u32> {
+    Ok(u32::try_from(get::<i32>(row, column)?).unwrap_or_default())
+}

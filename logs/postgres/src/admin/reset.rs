@@ -1,0 +1,97 @@
+//! Moving a cursor and dropping a subscription: only while it is paused and nobody holds its lanes.
+
+use posthaste_core::{Error, ErrorKind, ResetTo, Result};
+
+use super::{act::Operator, is_paused};
+use crate::{
+    error::failed,
+    row::get,
+    subscribe::{lock, snapshot_of_now},
+};
+
+impl Operator<'_> {
+    pub(super) async fn reset(&mut self, name: &str, to: ResetTo) -> Result<u64> {
+        lock(self.log, self.connection).await?;
+        self.check_idle(name).await?;
+        // Before anything is written: see there.
+        let (from, to, after) = match to {
+            ResetTo::Beginning => (0, 0, 0),
+            ResetTo::Now => {
+                let (now, last) = snapshot_of_now(self.log, self.connection).await?;
+                (now, now, last)
+            }
+            // Everything up to there that is committed; what commits later comes, wherever its place is.
+            ResetTo::Position(next) => {
+                let (now, _) = snapshot_of_now(self.log, self.connection).await?;
+                (0, now, next.0.saturating_sub(1).max(0))
+            }
+        };
+        let statements = &self.log.statements;
+        let lines = self
+            .log
+            .query(&statements.reset_lines)
+            .bind(name)
+            .bind(from)
+            .bind(to)
+            .bind(after)
+            .bind(self.log.now());
+        let parked = self.log.query(&statements.reset_parked).bind(name);
+        let dead = self.log.query(&statements.reset_dead).bind(name).bind(self.log.now()).bind(self.by);
+        let lanes = self.run(lines, "reset").await?;
+        if lanes != u64::from(self.log.layout.lanes) {
+            let message = format!("a relay has just settled subscription {name:?}; try again");
+            return Err(Error::new(ErrorKind::Refused, message));
+        }
+        self.run(parked, "reset").await?;
+        self.run(dead, "reset").await?;
+        self.journal(name, "reset", Some(format!("to position {}", after.saturating_add(1)))).await?;
+        Ok(lanes)
+    }
+
+    pub(super) async fn drop_subscription(&mut self, name: &str) -> Result<u64> {
+        // Nobody waits long behind an operator who waits for somebody else.
+        sqlx::raw_sql("set local lock_timeout = '2s'")
+            .execute(&mut *self.connection)
+            .await
+            .map_err(failed("drop"))?;
+        lock(self.log, self.connection).await?;
+        self.check_idle(name).await?;
+        let statements = &self.log.statements;
+        self.run(self.log.query(&statements.lock_lines), "drop: wait until nobody adds lines").await?;
+        let steps = [
+            &statements.remember_numbers,
+            &statements.drop_subscription,
+            &statements.drop_lines,
+            &statements.drop_parked,
+        ];
+        for sql in steps {
+            self.run(self.log.query(sql).bind(name), "drop").await?;
+        }
+        self.journal(name, "dropped", None).await?;
+        Ok(1)
+    }
+
+    /// Refuses, and says what to do first, while somebody could still deliver.
+    async fn check_idle(&mut self, name: &str) -> Result<()> {
+        if !is_paused(self.log, self.connection, name).await? {
+            let message = format!("subscription {name:?} is not paused; pause it first");
+            return Err(Error::new(ErrorKind::Refused, message));
+        }
+        let rows = self
+            .log
+            .query(&self.log.statements.holders)
+            .bind(name)
+            .bind(self.log.now())
+            .fetch_all(&mut *self.connection)
+            .await
+            .map_err(failed("find holders"))?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let holders: Vec<String> = rows.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
+        let holders = holders.join(", ");
+        let message =
+            format!("lanes of subscription {name:?} are held by {holders}; wait until they are given back");
+        Err(Error::new(ErrorKind::Refused, message))
+    }
+}

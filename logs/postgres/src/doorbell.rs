@@ -1,0 +1,154 @@
+//! The doorbell between processes: one `NOTIFY` for many commits, after them and on a connection of its own, and a supervised `LISTEN`.
+//!
+//! Nothing depends on it. Whoever does not hear it finds the events at the next poll.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::{StreamExt, stream, stream::BoxStream};
+use posthaste_core::Result;
+use sqlx::{
+    SqlStr,
+    postgres::{PgListener, PgPoolOptions},
+};
+use tokio::sync::Notify;
+
+use crate::{
+    error::failed,
+    options::Source,
+    slot::Slot,
+    statements::{Place, Statements, once},
+};
+
+/// Rings that come sooner after the last are one ring.
+const DEBOUNCE: Duration = Duration::from_millis(2);
+
+/// After trouble, a little patience.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A connection that says nothing for so long is asked whether it is still there: half of it may be.
+const SILENCE: Duration = Duration::from_secs(15);
+
+fn channel(place: &Place) -> String {
+    match place.schema() {
+        Some(schema) => format!("posthaste.{schema}.{}", place.prefix()),
+        None => format!("posthaste.{}", place.prefix()),
+    }
+}
+
+/// Rings in other processes.
+pub(crate) struct Bell {
+    rung: Arc<Notify>,
+    start: std::sync::Once,
+    ringing: Ringing,
+}
+
+#[derive(Clone)]
+struct Ringing {
+    source: Source,
+    channel: String,
+    wake: SqlStr,
+}
+
+impl Bell {
+    pub(crate) fn new(source: &Source, place: &Place, statements: &Statements) -> Self {
+        let ringing =
+            Ringing { source: source.clone(), channel: channel(place), wake: statements.wake.clone() };
+        Self { rung: Arc::default(), start: std::sync::Once::new(), ringing }
+    }
+
+    /// Soon, and once for many. The task that does it lives from the first ring on, as long as the log does.
+    pub(crate) fn ring(&self) {
+        self.start.call_once(|| {
+            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                runtime.spawn(self.ringing.clone().run(Arc::downgrade(&self.rung)));
+            }
+        });
+        self.rung.notify_one();
+    }
+}
+
+impl Ringing {
+    async fn run(self, rung: std::sync::Weak<Notify>) {
+        let slot = Slot::plain(&self.source, None);
+        loop {
+            let Some(bell) = rung.upgrade() else { return };
+            // Looks up now and then whether anybody can still ring.
+            let _ = tokio::time::timeout(SILENCE, bell.notified()).await.map(drop);
+            drop(bell);
+            if let Err(error) = self.wake(&slot).await {
+                tracing::debug!(error = %error.chain(), "the doorbell could not be rung; polling finds the events");
+                tokio::time::sleep(PAUSE).await;
+            }
+            tokio::time::sleep(DEBOUNCE).await;
+        }
+    }
+
+    async fn wake(&self, slot: &Slot) -> Result<()> {
+        let mut connection = slot.take().await?;
+        let rung = once(&self.wake).bind(self.channel.as_str());
+        rung.execute(&mut *connection).await.map_err(failed("ring the doorbell"))?;
+        connection.put_back().await
+    }
+}
+
+/// Rings when somebody else says that something was committed. Behind a pooler nobody can listen: silence.
+pub(crate) fn doorbell(source: &Source, place: &Place) -> BoxStream<'static, ()> {
+    if source.pooler {
+        return stream::pending().boxed();
+    }
+    let listening = Listening { source: source.clone(), channel: channel(place), listener: None };
+    stream::unfold(listening, |mut listening| async move {
+        listening.hear().await;
+        Some(((), listening))
+    })
+    .boxed()
+}
+
+struct Listening {
+    source: Source,
+    channel: String,
+    listener: Option<PgListener>,
+}
+
+impl Listening {
+    /// Waits for a ring. A new connection rings too: what was rung while there was none is not lost.
+    async fn hear(&mut self) {
+        loop {
+            let Some(listener) = &mut self.listener else {
+                match self.listen().await {
+                    Ok(listener) => {
+                        self.listener = Some(listener);
+                        return;
+                    }
+                    Err(error) => {
+                        tracing::debug!(error = %error.chain(), "nobody hears the doorbell; polling goes on");
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    }
+                }
+            };
+            match tokio::time::timeout(SILENCE, listener.try_recv()).await {
+                Ok(Ok(Some(_))) => return,
+                // Closed or broken: begin again.
+                Ok(Ok(None) | Err(_)) => self.listener = None,
+                Err(_) if answers(listener).await => {}
+                Err(_) => self.listener = None,
+            }
+        }
+    }
+
+    async fn listen(&self) -> Result<PgListener> {
+        let pool = PgPoolOptions::new().max_connections(1).connect_lazy_with(self.source.plain());
+        let mut listener = PgListener::connect_with(&pool).await.map_err(failed("listen"))?;
+        listener.ignore_pool_close_event(true);
+        listener.listen(&self.channel).await.map_err(failed("listen"))?;
+        Ok(listener)
+    }
+}
+
+/// Whether the connection still answers.
+async fn answers(listener: &mut PgListener) -> bool {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let asked = sqlx::Executor::execute(listener, "select 1");
+    matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(_)))
+}

@@ -1,0 +1,131 @@
+//! How a log in PostgreSQL is opened.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use posthaste_core::{Clock, DEFAULT_PAYLOAD_LIMIT, Error, MAX_LANES, Result};
+use sqlx::{ConnectOptions, postgres::PgConnectOptions};
+
+use crate::error::failed;
+
+/// How a log is opened. [`Default`] fits a program beside an application that has migrated already.
+#[derive(Clone)]
+pub struct PostgresOptions {
+    /// The schema of the tables; without one the search path decides.
+    pub schema: Option<String>,
+    /// The tables begin with this: lower-case letters, digits and `_`, at most 40.
+    pub prefix: String,
+    /// How many lanes a new log gets, 1 to 64; 64 unless set. The number of an existing log never changes: another one
+    /// here is an error.
+    pub lanes: Option<u8>,
+    /// Another clock than the database's own, for tests.
+    pub clock: Option<Arc<dyn Clock>>,
+    /// Whether to create the tables, or bring them up to date.
+    pub migrate: bool,
+    /// Whether the address is that of a pooler in transaction mode, such as PgBouncer: then every piece of work is a transaction, no
+    /// statement stays prepared, and nobody listens for the doorbell.
+    pub pooler: bool,
+    /// An event whose payload has more bytes is never delivered.
+    pub payload_limit: usize,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            schema: None,
+            prefix: "outbox".to_owned(),
+            lanes: None,
+            clock: None,
+            migrate: false,
+            pooler: false,
+            payload_limit: DEFAULT_PAYLOAD_LIMIT,
+        }
+    }
+}
+
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions")
+            .field("schema", &self.schema)
+            .field("prefix", &self.prefix)
+            .field("lanes", &self.lanes)
+            .field("migrate", &self.migrate)
+            .field("pooler", &self.pooler)
+            .field("payload_limit", &self.payload_limit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PostgresOptions {
+    /// Says what is wrong with the options, but for the names of tables.
+    pub(crate) fn validate(&self) -> Result<()> {
+        match self.lanes {
+            Some(lanes) if !(1..=MAX_LANES).contains(&lanes) => {
+                Err(Error::invalid(format!("postgres: lanes is {lanes}; 1 to {MAX_LANES} are possible")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How connections to one database are made.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    base: PgConnectOptions,
+    pub(crate) pooler: bool,
+}
+
+impl Source {
+    /// Understands `postgres://user:password@host:port/database` and what PostgreSQL allows behind a `?`.
+    pub(crate) fn parse(url: &str, options: &PostgresOptions) -> Result<Self> {
+        if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
+            return Err(Error::invalid(
+                "this is no address of a PostgreSQL database; write postgres://user:password@host:port/database",
+            ));
+        }
+        let base = PgConnectOptions::from_str(url).map_err(failed("understand the postgres address"))?;
+        // Sqlx prepares its report of a statement whether or not anybody listens.
+        let listened_to = tracing::enabled!(target: "sqlx::query", tracing::Level::DEBUG);
+        let base = if listened_to { base } else { base.disable_statement_logging() };
+        Ok(Self { base: base.application_name("posthaste"), pooler: options.pooler })
+    }
+
+    /// Where the database is, without the password.
+    pub(crate) fn address(&self) -> String {
+        let database = self.base.get_database().unwrap_or(self.base.get_username());
+        format!("{}:{}/{database}", self.base.get_host(), self.base.get_port())
+    }
+
+    /// For the application and for what is not in a hurry.
+    pub(crate) fn plain(&self) -> PgConnectOptions {
+        if self.pooler {
+            // A pooler may give the next statement to another server session, which knows nothing of the first.
+            self.base.clone().statement_cache_capacity(0).extra_float_digits(None)
+        } else {
+            self.base.clone()
+        }
+    }
+
+    /// For the hot loop, with plans that stay right while tables grow from nothing to millions of rows.
+    pub(crate) fn pinned(&self) -> PgConnectOptions {
+        if self.pooler { self.plain() } else { self.plain().options(PINNED) }
+    }
+
+    /// What begins a piece of work behind a pooler, where no setting outlives a transaction.
+    pub(crate) fn opening() -> String {
+        let set = PINNED.iter().map(|(name, value)| format!("; set local {name} = '{value}'"));
+        format!("{BEGIN}{}", set.collect::<String>())
+    }
+}
+
+/// Who waits for a lock must then see what was committed meanwhile: that is not so by default everywhere.
+pub(crate) const BEGIN: &str = "begin isolation level read committed";
+
+/// A plan that was made while a table was empty is a scan of the whole table, and stays one while it grows.
+const PINNED: [(&str, &str); 6] = [
+    ("default_transaction_isolation", "read committed"),
+    ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
+    ("max_parallel_workers_per_gather", "0"),
+    ("jit", "off"),
+    ("plan_cache_mode", "force_generic_plan"),
+];

@@ -1,0 +1,163 @@
+//! Rows as entries. A row that cannot be understood is still an entry, one that says so.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use posthaste_core::{
+    DEFAULT_EVENT_VERSION, Entry, Event, Lane, Origin, Payload, Position, Result, RetryOverrides, Timestamp,
+    oversized,
+};
+use serde::de::IgnoredAny;
+use sqlx::{Row, postgres::PgRow};
+
+use crate::{
+    error::failed,
+    value::{Id, Time},
+};
+
+pub(crate) const JSON: &str = "application/json";
+
+/// How many columns an entry has; what a statement adds comes behind them.
+pub(crate) const ENTRY_COLUMNS: usize = 22;
+
+/// What the reader of a row knows.
+pub(crate) struct Reader {
+    pub(crate) origin: Origin,
+    pub(crate) now: Timestamp,
+    pub(crate) payload_limit: usize,
+}
+
+impl Reader {
+    /// Decodes a row whose first columns are those of an entry, without whatever the statement adds.
+    pub(crate) fn entry(&self, row: &PgRow) -> Result<Entry> {
+        let mut defects = Defects::default();
+        let deliver_after = get::<Option<Time>>(row, 15)?.map(|time| time.0);
+        let event = Event {
+            id: get::<Id>(row, 2)?.0,
+            key: get(row, 3)?,
+            event_type: Cow::Owned(get(row, 4)?),
+            event_version: get::<Option<String>>(row, 5)?
+                .map_or(Cow::Borrowed(DEFAULT_EVENT_VERSION), Cow::Owned),
+            topic: get(row, 6)?,
+            aggregate_type: get::<Option<String>>(row, 7)?.map(Cow::Owned),
+            aggregate_id: get(row, 8)?,
+            version: get(row, 9)?,
+            tenant_id: get(row, 10)?,
+            headers: headers(get(row, 12)?, &mut defects),
+            correlation_id: get(row, 13)?,
+            idempotency_key: get(row, 14)?,
+            deliver_after,
+            retry: retry(get(row, 16)?, &mut defects),
+            occurred_at: get::<Time>(row, 17)?.0,
+            payload: self.payload(row, &mut defects)?,
+            draw_version: false,
+        };
+        Ok(Entry {
+            position: Position(get(row, 0)?),
+            lane: lane(row, 1)?,
+            delayed: self.origin == Origin::Log && deliver_after.is_some_and(|time| time > self.now),
+            event,
+            origin: self.origin,
+            attempts: 0,
+            blocked: false,
+            defect: defects.text,
+        })
+    }
+
+    fn payload(&self, row: &PgRow, defects: &mut Defects) -> Result<Payload> {
+        let content_type: Option<String> = get(row, 11)?;
+        let text: Option<String> = get(row, 19)?;
+        let bytes: Option<Vec<u8>> = get(row, 20)?;
+        if text.is_none() && bytes.is_none() {
+            let size = usize::try_from(get::<i32>(row, 21)?).unwrap_or_default();
+            defects.add(&oversized(size, self.payload_limit));
+            return Ok(no_payload(content_type));
+        }
+        let content_type = content_type.map_or(Cow::Borrowed(JSON), Cow::Owned);
+        match (text, bytes) {
+            (Some(text), _) if content_type == JSON => {
+                if !get::<bool>(row, 18)? {
+                    check_json(text.as_bytes(), defects);
+                }
+                Ok(Payload::Json(text))
+            }
+            (text, bytes) => {
+                let bytes = text.map(String::into_bytes).or(bytes).unwrap_or_default();
+                if content_type == JSON {
+                    check_json(&bytes, defects);
+                    // Of a text the database has made sure.
+                    if std::str::from_utf8(&bytes).is_err() {
+                        defects.add("the payload is not UTF-8");
+                    }
+                }
+                Ok(Payload::Bytes { bytes, content_type })
+            }
+        }
+    }
+}
+
+fn no_payload(content_type: Option<String>) -> Payload {
+    match content_type {
+        Some(content_type) => Payload::Bytes { bytes: Vec::new(), content_type: Cow::Owned(content_type) },
+        None => Payload::Json(String::new()),
+    }
+}
+
+/// What is wrong with a row, in one text. Nothing is allocated while nothing is wrong.
+#[derive(Default)]
+struct Defects {
+    text: Option<String>,
+}
+
+impl Defects {
+    fn add(&mut self, what: &str) {
+        match &mut self.text {
+            Some(text) => {
+                text.push_str("; ");
+                text.push_str(what);
+            }
+            None => self.text = Some(what.to_owned()),
+        }
+    }
+
+    fn add_error(&mut self, what: &str, error: &serde_json::Error) {
+        self.add(&format!("{what}: {error}"));
+    }
+}
+
+fn check_json(bytes: &[u8], defects: &mut Defects) {
+    if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
+        defects.add_error("the payload is not JSON", &error);
+    }
+}
+
+fn headers(json: Option<&str>, defects: &mut Defects) -> BTreeMap<String, String> {
+    match json {
+        None | Some("{}") => BTreeMap::new(),
+        Some(json) => serde_json::from_str(json).unwrap_or_else(|error| {
+            defects.add_error("the headers are not a JSON object of texts", &error);
+            BTreeMap::new()
+        }),
+    }
+}
+
+fn retry(json: Option<&str>, defects: &mut Defects) -> RetryOverrides {
+    let Some(json) = json else { return RetryOverrides::default() };
+    serde_json::from_str(json).unwrap_or_else(|error| {
+        defects.add_error("the retry overrides are not understood", &error);
+        RetryOverrides::default()
+    })
+}
+
+/// A lane in a `smallint`.
+pub(crate) fn lane(row: &PgRow, column: usize) -> Result<Lane> {
+    let lane: i16 = get(row, column)?;
+    Ok(Lane(u8::try_from(lane).unwrap_or(u8::MAX)))
+}
+
+/// A column that the statement promises to be of this type.
+pub(crate) fn get<'r, T>(row: &'r PgRow, column: usize) -> Result<T>
+where
+    T: sqlx::Decode<'r, sqlx::Postgres>,
+{
+    row.try_get_unchecked(column).map_err(failed("decode a row"))
+}

@@ -1,0 +1,152 @@
+//! A server that crashes hands transaction ids out again: what is only remembered of snapshots is void, and what is stored is not.
+
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use posthaste_core::{Appended, Log, Page, Read};
+use posthaste_postgres::PostgresLog;
+use posthaste_services::postgres::StopMode;
+
+use crate::{
+    cluster::Cluster,
+    fixture::{LANES, everything},
+    walk::{Walk, again, positions},
+};
+
+/// More than PostgreSQL hands out by itself while it starts.
+const IDS: usize = 40;
+
+/// A relay has read the second of two events, and has not settled it, when the server crashes. Transaction ids that only that
+/// relay's snapshot knows of are handed out once more.
+struct Crashed {
+    cluster: Cluster,
+    log: PostgresLog,
+    walk: Walk,
+    page: Page,
+}
+
+impl Crashed {
+    async fn new() -> Self {
+        let mut cluster = Cluster::start().await;
+        let log = cluster.log().await;
+        let mut walk = Walk::take(&log, "a").await;
+        cluster.publish().await;
+        assert_eq!(walk.drain().await, [1]);
+        cluster.publish().await;
+        cluster.use_ids_up(IDS).await;
+        let page = walk.read(1_000).await;
+        assert_eq!(positions(&page.entries), [2]);
+        cluster.restart(StopMode::Immediate);
+        let crashed = Self { cluster, log, walk, page };
+        assert!(crashed.cluster.next_id().await < crashed.remembered(), "ids are handed out again");
+        crashed
+    }
+
+    /// The transaction id that ends the snapshot that is only remembered.
+    fn remembered(&self) -> i64 {
+        let text = self.page.end.to.text().unwrap();
+        text.split(':').nth(1).unwrap().parse().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_remembered_snapshot_calls_new_events_old_after_a_crash() {
+    let Crashed { cluster, page, .. } = Crashed::new().await;
+
+    let new = cluster.publish().await;
+
+    let skipped = format!(
+        "select count(*) from outbox where position = {new} and pg_visible_in_snapshot(xid, '{}')",
+        page.end.to.text().unwrap()
+    );
+    assert_eq!(cluster.number(&skipped).await, 1, "who goes on from that snapshot never sees it");
+}
+
+#[tokio::test]
+async fn after_a_crash_what_was_read_is_void_and_nothing_is_lost() {
+    let Crashed { cluster, log, mut walk, page } = Crashed::new().await;
+    let new = cluster.publish().await;
+
+    let read = Read { after: page.end.clone(), ..everything() };
+    assert!(again(|| log.read(&read)).await.void, "the cursor stands on nothing");
+    assert_eq!(walk.settle(&page.end).await, [Appended::Fenced; LANES as usize]);
+    assert_eq!(
+        walk.settle(&page.start.moved_to(page.entries[0].position)).await,
+        [Appended::Fenced; LANES as usize]
+    );
+
+    let mut walk = Walk::take(&log, "a").await;
+    assert_eq!(walk.drain().await, [2, new]);
+}
+
+#[tokio::test]
+async fn a_lane_on_firm_ground_does_not_join_others_that_stand_on_nothing() {
+    let Crashed { cluster, log, page, .. } = Crashed::new().await;
+    cluster.publish().await;
+    let stored = Walk::take(&log, "a").await.next_read(1_000);
+
+    assert!(!again(|| log.read(&stored)).await.void);
+    let joining = Read { until: Some(page.end), ..stored };
+    assert!(again(|| log.read(&joining)).await.void);
+}
+
+#[tokio::test]
+async fn what_was_known_to_be_empty_before_a_crash_is_looked_at_again() {
+    let mut cluster = Cluster::start().await;
+    let log = cluster.log().await;
+    cluster.publish().await;
+    assert_eq!(Walk::take(&log, "a").await.drain().await, [1]);
+    let stored = Walk::take(&log, "a").await.next_read(1_000);
+    cluster.use_ids_up(IDS).await;
+    assert!(log.read(&stored).await.unwrap().entries.is_empty());
+    let empty_up_to = cluster.next_id().await;
+    cluster.restart(StopMode::Immediate);
+
+    // Another relay is there first, and the server comes to the very snapshot behind which nothing was.
+    PostgresLog::open(&cluster.url(), Cluster::options()).await.unwrap().read(&stored).await.unwrap();
+    let new = cluster.publish().await;
+    let next = cluster.next_id().await;
+    assert!(next < empty_up_to, "ids are handed out again");
+    cluster.use_ids_up(usize::try_from(empty_up_to - next).unwrap()).await;
+    assert_eq!(cluster.next_id().await, empty_up_to);
+
+    assert_eq!(positions(&again(|| log.read(&stored)).await.entries), [new]);
+}
+
+#[tokio::test]
+async fn a_clean_restart_voids_nothing() {
+    let mut cluster = Cluster::start().await;
+    let log = cluster.log().await;
+    let mut walk = Walk::take(&log, "a").await;
+    cluster.publish().await;
+    let page = walk.read(1_000).await;
+
+    cluster.restart(StopMode::Fast);
+    cluster.publish().await;
+
+    assert_eq!(walk.settle(&page.end).await, [Appended::Done; LANES as usize]);
+    assert_eq!(walk.drain().await, [2]);
+}
+
+#[tokio::test]
+async fn a_crash_of_one_session_is_a_crash_of_all() {
+    let cluster = Cluster::start().await;
+    let log = cluster.log().await;
+    let walk = Walk::take(&log, "a").await;
+    cluster.publish().await;
+    let read = Read { after: walk.read(1_000).await.end, ..everything() };
+    let mut session = cluster.connect().await;
+    let pid: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut session).await.unwrap();
+
+    // The server itself goes on, ends all sessions and recovers.
+    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !log.read(&read).await.is_ok_and(|page| page.void) {
+        assert!(Instant::now() < deadline, "the server does not come back, or it was no crash");
+        // Waits for a condition: the server has recovered.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
