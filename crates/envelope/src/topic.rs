@@ -71,6 +71,14 @@ impl TopicTemplate {
         Ok(Cow::Owned(topic))
     }
 
+    /// The topic of every event, if they all have the same.
+    pub fn fixed(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
     fn fill<'a>(&self, part: &'a Part, event: &'a Event) -> Result<&'a str, Fault> {
         match part {
             Part::Text(text) => Ok(text),
@@ -158,6 +166,8 @@ mod tests {
             assert_eq!(template.parse::<TopicTemplate>().unwrap().to_string(), template);
         }
         assert_eq!(TopicTemplate::default(), "{topic}".parse().unwrap());
+        assert_eq!("all-events".parse::<TopicTemplate>().unwrap().fixed(), Some("all-events"));
+        assert_eq!("prod-{topic}".parse::<TopicTemplate>().unwrap().fixed(), None);
     }
 
     #[test]

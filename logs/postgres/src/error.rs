@@ -1,6 +1,11 @@
 //! What PostgreSQL says, as what the caller can do about it.
 
+use std::io;
+
 use posthaste_core::{Error, ErrorKind};
+
+const NO_SECURE_CONNECTION: (ErrorKind, Option<&str>) =
+    (ErrorKind::Refused, Some("no secure connection; check sslmode and the certificates"));
 
 /// The error of an operation that failed, with PostgreSQL's own words as its cause.
 pub(crate) fn failed(operation: &'static str) -> impl Fn(sqlx::Error) -> Error {
@@ -17,15 +22,15 @@ pub(crate) fn failed(operation: &'static str) -> impl Fn(sqlx::Error) -> Error {
 fn explain(error: &sqlx::Error) -> (ErrorKind, Option<&'static str>) {
     match error {
         sqlx::Error::Database(database) => explain_code(&database.code().unwrap_or_default()),
+        // That is how a certificate comes that nobody vouches for: the handshake is done while reading.
+        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => NO_SECURE_CONNECTION,
         sqlx::Error::Io(_) => {
             (ErrorKind::Unavailable, Some("the database cannot be reached; check host, port and network"))
         }
         sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::Protocol(_) => {
             (ErrorKind::Unavailable, None)
         }
-        sqlx::Error::Tls(_) => {
-            (ErrorKind::Refused, Some("no secure connection; check sslmode and the certificates"))
-        }
+        sqlx::Error::Tls(_) => NO_SECURE_CONNECTION,
         sqlx::Error::Configuration(_) => (ErrorKind::Invalid, None),
         _ => (ErrorKind::Unexpected, None),
     }
@@ -66,4 +71,24 @@ pub(crate) fn explain_code(code: &str) -> (ErrorKind, Option<&'static str>) {
 /// A value in a table that no version of this program writes.
 pub(crate) fn damaged(what: &'static str) -> Error {
     Error::new(ErrorKind::Schema, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_helps_against_a_dead_line_but_not_against_a_bad_certificate() {
+        let cases = [
+            (io::ErrorKind::ConnectionRefused, ErrorKind::Unavailable, "check host, port and network"),
+            (io::ErrorKind::UnexpectedEof, ErrorKind::Unavailable, "check host, port and network"),
+            (io::ErrorKind::InvalidData, ErrorKind::Refused, "check sslmode and the certificates"),
+        ];
+        for (cause, kind, advice) in cases {
+            let error = failed("cannot connect")(sqlx::Error::Io(cause.into()));
+
+            assert_eq!(error.kind(), kind, "{cause}");
+            assert!(error.to_string().contains(advice), "{error}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use posthaste_core::{Delivery, Entry, Fault, Result, Sink};
+use posthaste_core::{Delivery, Entry, Fault, FaultKind, Result, Sink};
 use posthaste_envelope::{Envelope, TopicTemplate};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use tokio::{task::spawn_blocking, time::timeout_at};
@@ -156,8 +156,12 @@ impl Sink for KafkaSink {
             Ok(topic) if !topic.has_leader() => {
                 Err(Fault::unavailable(format!("topic {:?} has no leader in any partition", topic.name)))
             }
-            // The cluster is there. What is wrong with a topic is told to the events that go there.
-            Ok(_) | Err(_) => Ok(()),
+            Ok(_) => Ok(()),
+            Err(code) => match self.topic.fixed().map(|name| self.topic_fault(code, name)) {
+                Some(fault) if fault.kind == FaultKind::Unavailable => Err(fault),
+                // The cluster is there, and other topics may be.
+                _ => Ok(()),
+            },
         }
     }
 }

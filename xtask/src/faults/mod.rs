@@ -1,8 +1,8 @@
 //! `cargo xtask faults`: does the test suite bite?
 //!
 //! Each fault of the lists is put into a copy of the workspace, alone, and the tests that should notice
-//! it are run there. One that survives is a promise that no test holds. The copy and its build are kept under
-//! `target/faults`, so that a fault costs only what it changes.
+//! it are run there. One that survives is a promise that no test holds. The copy is kept under `target/faults`, and it is built
+//! where everything else is, so that a fault costs only what it changes.
 
 mod catcher;
 mod list;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use posthaste_core::{DeadReason, Delivery, Entry, Event, FaultKind};
+use posthaste_core::{DeadReason, Delivery, Entry, Event, FaultKind, Sink};
 use posthaste_kafka::{KafkaOptions, KafkaSink, UnknownTopic};
 use posthaste_services::kafka;
 use tokio::task::JoinSet;
@@ -53,9 +53,26 @@ async fn an_event_for_a_topic_that_does_not_exist_waits_for_it() {
 
     assert_eq!(letters(&answers), "u-d");
     assert!(fault(&answers[0]).message.contains(&missing), "{:?}", answers[0]);
+    assert_eq!(sink.ping().await, Ok(()), "others may go on");
     create_topic(&kafka(), &missing, 1, &[]).await;
     assert_eq!(letters(&deliver_like_a_relay(&sink, &batch[..2]).await), "dd");
     assert_eq!(consume(&kafka(), &missing).len(), 1);
+}
+
+#[tokio::test]
+async fn a_sink_with_one_topic_is_down_until_it_exists() {
+    let missing = unique("missing");
+    let sink = sink(&KafkaOptions { topic: missing.parse().unwrap(), ..options() });
+
+    assert_eq!(letters(&deliver(&sink, &[small(1, "k", "any")]).await), "u");
+
+    let down = sink.ping().await.unwrap_err();
+    assert!(down.kind == FaultKind::Unavailable && down.message.contains(&missing), "{down}");
+    create_topic(&kafka(), &missing, 1, &[]).await;
+    let deadline = Instant::now() + PATIENCE;
+    while sink.ping().await.is_err() {
+        assert!(Instant::now() < deadline, "it does not come up");
+    }
 }
 
 // pitfall S32: a topic that is deleted while it is used, and made again later.
