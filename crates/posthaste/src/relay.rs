@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use posthaste_core::{EventType, Filter, RelayId, Result, Sink, Subscription};
 use posthaste_listeners::{ListenerError, Listeners, Received};
-use posthaste_relay::{Settings, Stopped};
+use posthaste_relay::{Pulse, Settings, Stopped};
 
 use crate::Outbox;
 
@@ -117,5 +117,11 @@ impl Relay {
     #[must_use]
     pub fn id(&self) -> Option<RelayId> {
         self.relay.id()
+    }
+
+    /// How it is doing, for whoever watches it.
+    #[must_use]
+    pub fn pulse(&self) -> Pulse {
+        self.relay.pulse()
     }
 }

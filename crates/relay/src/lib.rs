@@ -11,4 +11,4 @@ mod shell;
 
 pub use moment::Moment;
 pub use settings::Settings;
-pub use shell::{Hot, Relay, RelayBuilder, Stopped};
+pub use shell::{Hot, Pulse, Relay, RelayBuilder, Stopped};

@@ -5,6 +5,7 @@ mod deliver;
 mod guard;
 mod holder;
 mod hot;
+mod pulse;
 mod pump;
 mod telling;
 mod timer;
@@ -19,7 +20,6 @@ use tokio::{
     task::JoinSet,
 };
 
-pub use self::hot::Hot;
 use self::{
     guard::{keep_running, within},
     holder::{Held, Holder, new_lease},
@@ -27,6 +27,7 @@ use self::{
     timer::Timer,
     upkeep::{Gauge, Pruner},
 };
+pub use self::{hot::Hot, pulse::Pulse};
 use crate::{
     Settings,
     metric::{DEFAULT_PREFIX, Metrics},
@@ -98,6 +99,7 @@ impl RelayBuilder {
             log: Arc::clone(&self.log),
             stop,
             held: held.clone(),
+            timer,
             grace: self.settings.grace,
         };
         let (mut metrics, mut generations) = (Vec::new(), HashMap::new());
@@ -192,6 +194,7 @@ pub struct Relay {
     log: Arc<dyn Log>,
     stop: watch::Sender<bool>,
     held: watch::Receiver<Option<Held>>,
+    timer: Timer,
     grace: Duration,
 }
 
@@ -215,6 +218,12 @@ impl Relay {
     #[must_use]
     pub fn id(&self) -> Option<RelayId> {
         self.held.borrow().as_ref().map(|held| held.me.clone())
+    }
+
+    /// How it is doing, for whoever watches it.
+    #[must_use]
+    pub fn pulse(&self) -> Pulse {
+        Pulse { held: self.held.clone(), timer: self.timer }
     }
 
     /// Stops reading, finishes what is under way within the grace time, settles it and gives the lanes back.
