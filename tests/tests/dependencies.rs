@@ -43,8 +43,8 @@ fn may_use(user: &str, used: &str, kind: DependencyKind) -> bool {
     match (from, to) {
         // Its own tests may want more of its features than its users.
         _ if user == used => kind == DependencyKind::Development,
-        // What starts servers serves tests and development commands alike; also the tests of a log, a sink or the program.
-        (Rank::Part | Rank::Program, Rank::Outside) => {
+        // What starts servers serves tests and development commands alike; also the tests of a log, a sink, a service or the program.
+        (Rank::Part | Rank::Service | Rank::Program, Rank::Outside) => {
             used == "tests/services" && kind == DependencyKind::Development
         }
         (_, Rank::Outside) => from == Rank::Outside,
@@ -94,6 +94,10 @@ fn the_rule_says_what_the_design_says() {
         ("crates/cli", "crates/posthaste", Normal, true),
         ("crates/server", "crates/posthaste", Normal, true),
         ("crates/server", "crates/bench", Normal, false),
+        ("crates/server", "crates/config", Normal, false),
+        ("crates/config", "crates/server", Normal, false),
+        ("crates/server", "tests/services", Development, true),
+        ("crates/server", "tests/services", Normal, false),
         ("crates/posthaste", "sinks/file", Normal, true),
         ("crates/posthaste", "crates/testkit", Normal, false),
         ("crates/posthaste", "crates/testkit", Development, true),

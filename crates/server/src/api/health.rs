@@ -1,0 +1,98 @@
+//! Health and metrics: for those who supervise the program, and for those who look into it.
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::{StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    guard,
+    health::{Check, State as Health, checks, gather, is_ready, worst},
+    input::Query,
+    problem::Problem,
+    settings::Access,
+};
+
+/// A word for those who only want to know whether.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Word {
+    /// `alive`, `ready` or `not_ready`.
+    #[schema(example = "ready")]
+    status: &'static str,
+}
+
+/// Everything that was looked at.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Health)]
+pub(crate) struct HealthView {
+    /// The worst of all: `fine`, `warning` or `failing`; `unknown` if nothing is known yet.
+    state: Health,
+    /// Whether the relay gets on with its work.
+    ready: bool,
+    /// Each check, with its figure and its limit.
+    checks: Vec<Check>,
+}
+
+/// Whether the process answers at all. It says nothing about deliveries.
+#[utoipa::path(
+    get, path = "/health/live", tag = "health", operation_id = "is_alive", security(()),
+    responses((status = 200, body = Word))
+)]
+pub(crate) async fn alive(Query(query): Query) -> Result<Json<Word>, Problem> {
+    query.end()?;
+    Ok(Json(Word { status: "alive" }))
+}
+
+/// Whether the relay gets on with its work: it runs, has its lease, the database answers, and no subscription with work stands still.
+#[utoipa::path(
+    get, path = "/health/ready", tag = "health", operation_id = "is_ready", security(()),
+    responses((status = 200, body = Word), (status = 503, body = Word))
+)]
+pub(crate) async fn ready(State(app): State<App>, Query(query): Query) -> Result<Response, Problem> {
+    query.end()?;
+    let checks = checks(&gather(&app, Instant::now()), &app.settings.limits);
+    Ok(if is_ready(&checks) {
+        Json(Word { status: "ready" }).into_response()
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, Json(Word { status: "not_ready" })).into_response()
+    })
+}
+
+/// Everything that is looked at, with figures and limits. The status is 503 if something is failing.
+#[utoipa::path(
+    get, path = "/health", tag = "health", operation_id = "get_health",
+    responses((status = 200, body = HealthView), (status = 503, body = HealthView))
+)]
+pub(crate) async fn health(State(app): State<App>, Query(query): Query) -> Result<Response, Problem> {
+    query.end()?;
+    let checks = checks(&gather(&app, Instant::now()), &app.settings.limits);
+    let (state, ready) = (worst(&checks), is_ready(&checks));
+    let status = if state == Health::Failing { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    Ok((status, Json(HealthView { state, ready, checks })).into_response())
+}
+
+/// What the relay in this process counts, as Prometheus reads it. Needs a token unless `server.metrics` is `public`.
+#[utoipa::path(
+    get, path = "/metrics", tag = "health", operation_id = "get_metrics", security((), ("bearer" = [])),
+    responses((status = 200, description = "text", content((String = "text/plain"))))
+)]
+pub(crate) async fn metrics(
+    State(app): State<App>,
+    Query(query): Query,
+    request: Request,
+) -> Result<Response, Problem> {
+    if app.settings.metrics == Access::Token {
+        guard::identify(&app, &request)?;
+    }
+    query.end()?;
+    let Some(exporter) = &app.exporter else {
+        return Err(Problem::not_found("no metrics are recorded in this process"));
+    };
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], exporter.render()).into_response())
+}

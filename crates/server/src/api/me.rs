@@ -1,0 +1,32 @@
+//! Who the caller is.
+
+use axum::{Extension, Json};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Answer;
+use crate::{guard::Who, input::Query};
+
+/// Who the caller is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Me {
+    /// The name of the token: what the journal names for each act.
+    #[schema(example = "ada")]
+    name: String,
+    /// What the caller may do: `viewer` or `operator`.
+    #[schema(example = "operator")]
+    role: &'static str,
+    /// The version of the server.
+    #[schema(example = "0.1.0")]
+    version: &'static str,
+}
+
+/// Who the caller is, and what he may do.
+#[utoipa::path(
+    get, path = "/me", tag = "server",
+    responses((status = 200, body = Me))
+)]
+pub(crate) async fn me(Query(query): Query, Extension(who): Extension<Who>) -> Answer<Me> {
+    query.end()?;
+    Ok(Json(Me { name: who.name, role: who.role.as_str(), version: env!("CARGO_PKG_VERSION") }))
+}

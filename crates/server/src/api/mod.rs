@@ -1,0 +1,160 @@
+//! The API: its routes, and the OpenAPI document that is made of them.
+//!
+//! One module a resource: what it looks like to callers, and the handlers. A handler asks its [`Input`](crate::input::Input) for what
+//! it knows, asks or acts through `Admin`, and turns the answer into what callers see.
+
+mod config;
+mod dead_letters;
+mod events;
+mod health;
+mod keys;
+pub(crate) mod live;
+mod me;
+mod page;
+mod resolving;
+mod status;
+mod subscriptions;
+
+use std::sync::LazyLock;
+
+use axum::{
+    Json, Router,
+    extract::DefaultBodyLimit,
+    http::header::CONTENT_TYPE,
+    middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{any, get},
+};
+use utoipa::{
+    Modify, OpenApi,
+    openapi::{
+        self, Content, Ref, ResponseBuilder,
+        security::{Http, HttpAuthScheme, SecurityScheme},
+    },
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    app::App,
+    dashboard,
+    guard::{self, BODY_LIMIT},
+    live::notice::Notice,
+    problem::{MEDIA_TYPE, Problem},
+};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Posthaste",
+        description = "What operators can ask and do. Every answer that is no success is a problem (RFC 9457) of the type application/problem+json. \
+                       Listings have pages: `next` of one is the `cursor` of the following. Whoever is no operator may only GET.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    modifiers(&Bearer),
+    security(("bearer" = [])),
+    components(schemas(Problem, Notice)),
+)]
+struct Document;
+
+/// Everything needs a token.
+struct Bearer;
+
+impl Modify for Bearer {
+    fn modify(&self, document: &mut openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        components.add_security_scheme("bearer", scheme);
+    }
+}
+
+/// What needs a token.
+fn closed() -> OpenApiRouter<App> {
+    let v1 = OpenApiRouter::new()
+        .routes(routes!(me::me))
+        .routes(routes!(status::status))
+        .routes(routes!(subscriptions::list))
+        .routes(routes!(subscriptions::one, subscriptions::remove))
+        .routes(routes!(subscriptions::pause))
+        .routes(routes!(subscriptions::resume))
+        .routes(routes!(subscriptions::reset))
+        .routes(routes!(events::list, events::publish))
+        .routes(routes!(events::one))
+        .routes(routes!(keys::one))
+        .routes(routes!(dead_letters::list))
+        .routes(routes!(dead_letters::one))
+        .routes(routes!(resolving::replay))
+        .routes(routes!(resolving::discard))
+        .routes(routes!(resolving::edit))
+        .routes(routes!(live::live))
+        .routes(routes!(live::history))
+        .routes(routes!(config::config));
+    let closed = OpenApiRouter::new().routes(routes!(health::health)).nest("/api/v1", v1);
+    let closed = closed.route("/api/openapi.json", get(served));
+    closed.route("/api", any(nothing)).route("/api/", any(nothing)).route("/api/{*rest}", any(nothing))
+}
+
+/// What everybody may ask, or decides for itself.
+fn public() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(health::alive))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics))
+}
+
+/// The OpenAPI 3.1 document of the API.
+#[must_use]
+pub fn document() -> String {
+    let mut document = Document::openapi();
+    document.merge(closed().into_openapi());
+    document.merge(public().into_openapi());
+    add_problems(&mut document);
+    document.to_pretty_json().unwrap_or_default()
+}
+
+/// Every operation may answer with a problem.
+fn add_problems(document: &mut openapi::OpenApi) {
+    for item in document.paths.paths.values_mut() {
+        for operation in
+            [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
+        {
+            let content = Content::new(Some(Ref::from_schema_name("Problem")));
+            let problem = ResponseBuilder::new()
+                .description("why it was not done")
+                .content(MEDIA_TYPE, content)
+                .build();
+            operation.responses.responses.insert("default".to_owned(), problem.into());
+        }
+    }
+}
+
+/// Everything that the server answers.
+pub(crate) fn router(app: App) -> Router {
+    let closed: Router<App> = closed().split_for_parts().0;
+    let wrong_method = async || Problem::wrong_method();
+    // Before the layer, so that a stranger does not even learn what there is.
+    let closed = closed.method_not_allowed_fallback(wrong_method);
+    let closed = closed.layer(from_fn_with_state(app.clone(), guard::authenticate));
+    let public: Router<App> = public().split_for_parts().0;
+    let whole = closed.merge(public.method_not_allowed_fallback(wrong_method));
+    let whole =
+        if app.settings.dashboard { whole.fallback(dashboard::serve) } else { whole.fallback(nothing) };
+    whole
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(from_fn_with_state(app.clone(), guard::bound))
+        .layer(from_fn_with_state(app.clone(), guard::check_site))
+        .layer(from_fn(guard::harden))
+        .with_state(app)
+}
+
+/// The document itself.
+async fn served() -> Response {
+    static DOCUMENT: LazyLock<String> = LazyLock::new(document);
+    ([(CONTENT_TYPE, "application/json")], DOCUMENT.as_str()).into_response()
+}
+
+async fn nothing() -> Problem {
+    Problem::not_found("no such place; the document at /api/openapi.json lists all there are")
+}
+
+/// What handlers answer.
+type Answer<T> = Result<Json<T>, Problem>;

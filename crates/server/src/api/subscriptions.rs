@@ -1,0 +1,206 @@
+//! Subscriptions: how they stand, and what operators do to them.
+
+use axum::{Extension, Json, extract::State};
+use posthaste::{OperatorAct, Position, ResetTo, SubscriptionStatus};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Answer;
+use crate::{
+    app::App,
+    guard::Who,
+    input::{Body, Input, Path, Query},
+    problem::Problem,
+};
+
+/// How a subscription stands.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Subscription)]
+pub(crate) struct SubscriptionView {
+    /// Its name.
+    #[schema(example = "billing")]
+    name: String,
+    /// Whether an operator has paused it.
+    paused: bool,
+    /// Events ahead of the cursor, those that the filter will skip included.
+    pending: u64,
+    /// Events parked for a retry or behind one.
+    failed: u64,
+    /// Events that are not due yet.
+    delayed: u64,
+    /// Unresolved dead letters.
+    dead: u64,
+    /// Deliveries that its lines tell of.
+    delivered: u64,
+    /// Lanes that a live relay holds.
+    lanes_held: u64,
+    /// How old the oldest event is that is pending or failed, in seconds.
+    oldest_age_seconds: Option<f64>,
+}
+
+impl SubscriptionView {
+    pub(super) fn of(status: SubscriptionStatus) -> Self {
+        Self {
+            name: status.name,
+            paused: status.paused,
+            pending: status.pending,
+            failed: status.failed,
+            delayed: status.delayed,
+            dead: status.dead,
+            delivered: status.delivered,
+            lanes_held: status.lanes_held,
+            oldest_age_seconds: status.oldest_age_seconds,
+        }
+    }
+}
+
+/// All subscriptions.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Subscriptions {
+    /// Each, by name. There are few: they have no pages.
+    items: Vec<SubscriptionView>,
+}
+
+/// What an act came to.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Done {
+    /// How many subscriptions, lanes or dead letters it concerned; 0 if all was as wished before.
+    #[schema(example = 1)]
+    pub(super) concerned: u64,
+}
+
+/// All subscriptions, and how they stand.
+#[utoipa::path(
+    get, path = "/subscriptions", tag = "subscriptions", operation_id = "list_subscriptions",
+    responses((status = 200, body = Subscriptions))
+)]
+pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<Subscriptions> {
+    query.end()?;
+    let status = app.admin.status().await?;
+    Ok(Json(Subscriptions { items: status.subscriptions.into_iter().map(SubscriptionView::of).collect() }))
+}
+
+/// One subscription, and how it stands.
+#[utoipa::path(
+    get, path = "/subscriptions/{name}", tag = "subscriptions", operation_id = "get_subscription",
+    params(("name" = String, Path, description = "its name", example = "billing")),
+    responses((status = 200, body = SubscriptionView))
+)]
+pub(crate) async fn one(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Query(query): Query,
+) -> Answer<SubscriptionView> {
+    query.end()?;
+    let status = app.admin.status().await?;
+    let found = status.subscriptions.into_iter().find(|found| found.name == name);
+    found
+        .map(|found| Json(SubscriptionView::of(found)))
+        .ok_or_else(|| Problem::not_found(format!("there is no subscription {name:?}")))
+}
+
+/// Stop a subscription. Its relays settle what is under way and give its lanes back.
+#[utoipa::path(
+    post, path = "/subscriptions/{name}/pause", tag = "subscriptions", operation_id = "pause_subscription",
+    params(("name" = String, Path, description = "its name", example = "billing")),
+    responses((status = 200, body = Done))
+)]
+pub(crate) async fn pause(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Extension(who): Extension<Who>,
+    Body(body): Body,
+) -> Answer<Done> {
+    body.end()?;
+    act(&app, OperatorAct::Pause(name), &who).await
+}
+
+/// Let a paused subscription go on.
+#[utoipa::path(
+    post, path = "/subscriptions/{name}/resume", tag = "subscriptions", operation_id = "resume_subscription",
+    params(("name" = String, Path, description = "its name", example = "billing")),
+    responses((status = 200, body = Done))
+)]
+pub(crate) async fn resume(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Extension(who): Extension<Who>,
+    Body(body): Body,
+) -> Answer<Done> {
+    body.end()?;
+    act(&app, OperatorAct::Resume(name), &who).await
+}
+
+/// Where to move a cursor: exactly one of these.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the document is made of it; what is read is in read_reset, beside it")]
+pub(crate) struct Reset {
+    /// `beginning` of what is retained, or `now`, past everything that is committed.
+    #[schema(example = "beginning")]
+    to: Option<String>,
+    /// So that the event at this position is the next one.
+    position: Option<i64>,
+}
+
+/// Move the cursor of a paused subscription, once its lanes are given back. What lies between is delivered again, or never.
+#[utoipa::path(
+    post, path = "/subscriptions/{name}/reset", tag = "subscriptions", operation_id = "reset_subscription",
+    params(("name" = String, Path, description = "its name", example = "billing")), request_body = Reset,
+    responses((status = 200, body = Done))
+)]
+pub(crate) async fn reset(
+    State(app): State<App>,
+    Path(subscription): Path<String>,
+    Extension(who): Extension<Who>,
+    Body(body): Body,
+) -> Answer<Done> {
+    let to = read_reset(&body);
+    body.end()?;
+    let Some(to) = to else { return Err(Problem::invalid("one of to and position is needed")) };
+    act(&app, OperatorAct::Reset { subscription, to }, &who).await
+}
+
+fn read_reset(body: &Input) -> Option<ResetTo> {
+    let to = body.word("to", &[("beginning", ResetTo::Beginning), ("now", ResetTo::Now)]);
+    let position =
+        body.number("position", 1..=i64::MAX).map(|position| ResetTo::Position(Position(position)));
+    if to.is_some() && position.is_some() {
+        body.wrong("position", "is there, and to as well; one of them is allowed");
+    }
+    to.or(position)
+}
+
+/// Remove a subscription with its cursors and everything parked. Its dead letters stay.
+#[utoipa::path(
+    delete, path = "/subscriptions/{name}", tag = "subscriptions", operation_id = "drop_subscription",
+    params(("name" = String, Path, description = "its name", example = "billing")),
+    responses((status = 200, body = Done))
+)]
+pub(crate) async fn remove(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Extension(who): Extension<Who>,
+    Body(body): Body,
+) -> Answer<Done> {
+    body.end()?;
+    act(&app, OperatorAct::Drop(name), &who).await
+}
+
+/// Does it in the name of whoever asked.
+pub(super) async fn act(app: &App, act: OperatorAct, who: &Who) -> Answer<Done> {
+    let concerned = app.admin.act(&act, &who.name).await?;
+    tracing::info!(by = who.name, concerned, what = name(&act), "an operator acted");
+    Ok(Json(Done { concerned }))
+}
+
+fn name(act: &OperatorAct) -> &'static str {
+    match act {
+        OperatorAct::Replay(_) => "replay",
+        OperatorAct::Edit { .. } => "edit",
+        OperatorAct::Discard(_) => "discard",
+        OperatorAct::Pause(_) => "pause",
+        OperatorAct::Resume(_) => "resume",
+        OperatorAct::Reset { .. } => "reset",
+        OperatorAct::Drop(_) => "drop",
+    }
+}

@@ -1,0 +1,31 @@
+//! What is known at present: what the log said last, what the destinations answered, and the past.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use posthaste::Status;
+use tokio::time::Instant;
+
+use super::{progress::Progress, reading::Reading, ring::Ring};
+
+/// What is known at present.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// What the log said last, as long as it answers.
+    pub(crate) status: Option<Status>,
+    /// How the last question to the database went; none before the first.
+    pub(crate) database: Option<Asked>,
+    /// What the engine has counted up to now.
+    pub(crate) reading: Reading,
+    /// How the last question to each destination went, by subscription.
+    pub(crate) sinks: BTreeMap<String, Asked>,
+    pub(crate) progress: Progress,
+    pub(crate) ring: Ring,
+}
+
+/// How a question went.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) at: Instant,
+    /// How long the answer took, or what was said instead.
+    pub(crate) answer: Result<Duration, String>,
+}

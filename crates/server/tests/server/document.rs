@@ -1,0 +1,140 @@
+//! The OpenAPI document is what the server does: each operation answers, and knows the parameters that the document names.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::fixture::Fixture;
+
+/// An operation of the document.
+#[derive(Clone, Debug)]
+pub(crate) struct Operation {
+    pub(crate) method: String,
+    /// With names in braces.
+    pub(crate) path: String,
+    pub(crate) value: Value,
+}
+
+impl Operation {
+    /// Whether everybody may ask, or it depends.
+    pub(crate) fn is_public(&self) -> bool {
+        self.value["security"].as_array().is_some_and(|list| list.contains(&json!({})))
+    }
+
+    /// The path with this for every name in it.
+    pub(crate) fn path_like(&self, text: &str) -> String {
+        let mut path = String::new();
+        for (index, part) in self.path.split(['{', '}']).enumerate() {
+            path.push_str(if index % 2 == 0 { part } else { text });
+        }
+        path
+    }
+
+    /// The names of its parameters in the query.
+    pub(crate) fn parameters(&self) -> BTreeSet<String> {
+        let all = self.value["parameters"].as_array().cloned().unwrap_or_default();
+        let names =
+            all.iter().filter(|parameter| parameter["in"] == "query").map(|found| found["name"].as_str());
+        names.map(|name| name.unwrap().to_owned()).collect()
+    }
+
+    /// The names of the fields of its body.
+    pub(crate) fn fields(&self) -> BTreeSet<String> {
+        let reference = &self.value["requestBody"]["content"]["application/json"]["schema"]["$ref"];
+        let Some(name) = reference.as_str().and_then(|text| text.rsplit('/').next()) else {
+            return BTreeSet::new();
+        };
+        let schema = &document()["components"]["schemas"][name];
+        schema["properties"].as_object().unwrap().keys().cloned().collect()
+    }
+}
+
+pub(crate) fn document() -> Value {
+    serde_json::from_str(&posthaste_server::document()).unwrap()
+}
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let document = document();
+    let paths = document["paths"].as_object().unwrap().clone();
+    let operations: Vec<Operation> = paths
+        .into_iter()
+        .flat_map(|(path, item)| {
+            let item = item.as_object().unwrap().clone();
+            item.into_iter().map(move |(method, value)| Operation {
+                method: method.to_uppercase(),
+                path: path.clone(),
+                value,
+            })
+        })
+        .collect();
+    assert!(operations.len() > 10, "the document has its operations");
+    operations
+}
+
+#[tokio::test]
+async fn the_document_is_served_and_is_openapi_3_1() {
+    let fixture = Fixture::new().await;
+    let running = fixture.serve().await;
+
+    let served = running.viewer.get("/api/openapi.json").await.json();
+    assert_eq!(served, document());
+    assert!(served["openapi"].as_str().unwrap().starts_with("3.1"), "{}", served["openapi"]);
+    assert_eq!(served["security"], json!([{ "bearer": [] }]));
+}
+
+#[test]
+fn every_operation_is_told_of_whole() {
+    let document = document();
+    let mut ids = BTreeSet::new();
+    for operation in operations() {
+        let what = format!("{} {}", operation.method, operation.path);
+        let value = &operation.value;
+        assert!(ids.insert(value["operationId"].as_str().unwrap().to_owned()), "{what} has an id of its own");
+        assert!(value["summary"].as_str().is_some_and(|text| !text.is_empty()), "{what} has a summary");
+        assert!(value["responses"]["default"]["content"]["application/problem+json"].is_object(), "{what}");
+        assert!(value["responses"].as_object().unwrap().len() >= 2, "{what} has a success");
+    }
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    for (name, schema) in schemas {
+        for (field, value) in schema["properties"].as_object().into_iter().flatten() {
+            assert!(value["description"].is_string(), "{name}.{field} is told of: {value}");
+        }
+    }
+    let text = document.to_string();
+    for reference in text.split("\"#/components/schemas/").skip(1).map(|rest| rest.split('"').next().unwrap())
+    {
+        assert!(schemas.contains_key(reference), "{reference} is there");
+    }
+}
+
+/// Each operation says which names it knows when it is asked for one that it does not: those are what the document has.
+#[tokio::test]
+async fn each_operation_knows_the_names_that_the_document_has() {
+    let fixture = Fixture::new().await;
+    let running = fixture.serve().await;
+    for operation in operations() {
+        let what = format!("{} {}", operation.method, operation.path);
+        let path = operation.path_like("0190163d-8694-739b-aea5-966c26f8ad91");
+        let path = if operation.path.contains("{dead_id}") || operation.path.contains("{job_id}") {
+            operation.path_like("1")
+        } else {
+            path
+        };
+        let (answer, expected) = if operation.method == "GET" {
+            (running.viewer.get(&format!("{path}?zzz=1")).await, operation.parameters())
+        } else {
+            (
+                running.operator.post_as(&operation.method, &path, &json!({ "zzz": 1 })).await,
+                operation.fields(),
+            )
+        };
+        let problem = answer.problem(400);
+        let wrong =
+            problem["errors"].as_array().unwrap().iter().find(|wrong| wrong["field"] == "zzz").cloned();
+        let detail = wrong.unwrap()["detail"].as_str().unwrap().to_owned();
+        let known = detail.strip_prefix("is not known; known are ").unwrap();
+        let known: BTreeSet<String> =
+            known.split(", ").filter(|name| *name != "none").map(str::to_owned).collect();
+        assert_eq!(known, expected, "{what}");
+    }
+}
