@@ -79,6 +79,11 @@ pub(crate) fn secret(allowed: &str) -> Kind<String> {
     Kind { name: "secret", ..kind.veiled_by(|_| VEIL.to_owned()) }
 }
 
+/// What was written instead is not shown: it may be a secret that belongs elsewhere.
+pub(crate) fn hidden_if_wrong<T>(kind: Kind<T>) -> Kind<T> {
+    kind.veiled_by(|_| VEIL.to_owned())
+}
+
 /// The address of something, shown without its password.
 pub(crate) fn address(allowed: &str, parse: impl Fn(&str) -> Parsed<String> + 'static) -> Kind<String> {
     Kind::new("text", allowed, parse, |url| veiled(url)).veiled_by(|text| plain(&veiled(text)))

@@ -33,6 +33,7 @@ mod relay;
 mod retry;
 mod secret;
 mod section;
+mod server;
 mod show;
 mod subscription;
 mod suggest;
@@ -49,6 +50,7 @@ pub use self::{
     field::Key,
     problem::{Problem, Problems},
     secret::Address,
+    server::{Alerts, Health, Role, Server, Token, Webhook},
     subscription::Served,
 };
 use self::{
@@ -73,6 +75,8 @@ pub struct Config {
     pub subscriptions: Vec<Served>,
     /// What the names of the metrics begin with.
     pub metrics_prefix: String,
+    /// The operators' API and what else is served; nothing unless written.
+    pub server: Option<Server>,
     fields: Vec<Field>,
 }
 
@@ -111,6 +115,7 @@ struct Draft {
     relay: relay::Relay,
     subscriptions: Vec<Served>,
     metrics_prefix: String,
+    server: Option<Server>,
 }
 
 impl Draft {
@@ -121,14 +126,16 @@ impl Draft {
         let policy = retry::read(root.section("retry"), &RetryPolicy::default(), Origin::Program);
         let subscriptions = subscription::read_all(&root, &policy);
         let metrics_prefix = read_metrics(root.section("metrics"));
+        let server = root.section_if_written("server").map(server::read);
         root.end();
-        Self { database, relay, subscriptions, metrics_prefix }
+        Self { database, relay, subscriptions, metrics_prefix, server }
     }
 
     fn finish(self, fields: Vec<Field>) -> Option<Config> {
-        let Self { database, relay, subscriptions, metrics_prefix } = self;
+        let Self { database, relay, subscriptions, metrics_prefix, server } = self;
         let relay::Relay { settings, payload_limit } = relay;
-        Some(Config { database: database?, settings, payload_limit, subscriptions, metrics_prefix, fields })
+        let database = database?;
+        Some(Config { database, settings, payload_limit, subscriptions, metrics_prefix, server, fields })
     }
 }
 

@@ -205,6 +205,15 @@ impl<'a> Section<'a> {
             .map(move |(index, node)| Section::of(reader, path.item(index), node.line, node))
     }
 
+    /// The sections in a list, if it is written.
+    pub(crate) fn sections_or_none(&self, key: &'static str) -> impl Iterator<Item = Section<'a>> + use<'a> {
+        let written = self.entries.iter().any(|entry| entry.key == key);
+        if !written {
+            self.asked.borrow_mut().push(key);
+        }
+        written.then(|| self.sections(key)).into_iter().flatten()
+    }
+
     /// Where a key is written; where the section is, if it is not.
     pub(crate) fn line_of(&self, key: &str) -> u64 {
         self.entries.iter().find(|entry| entry.key == key).map_or(self.line, |entry| entry.line)

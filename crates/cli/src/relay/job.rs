@@ -11,6 +11,10 @@ pub(super) struct Job {
     pub(super) metrics_prefix: String,
     pub(super) subscriptions: Vec<Served>,
     pub(super) patience: Patience,
+    /// What is served besides.
+    pub(super) server: Option<posthaste_config::Server>,
+    /// The configuration as it may be shown.
+    pub(super) shown: Option<String>,
 }
 
 /// What to do if the database cannot be reached when the relay starts.
@@ -31,12 +35,16 @@ impl Job {
             metrics_prefix: metric::DEFAULT_PREFIX.to_owned(),
             subscriptions: Vec::new(),
             patience,
+            server: None,
+            shown: None,
         }
     }
 
     /// What a file asks for.
     pub(super) fn of_config(config: Config) -> Self {
         Self {
+            shown: Some(config.show()),
+            server: config.server,
             settings: config.settings,
             payload_limit: Some(config.payload_limit),
             metrics_prefix: config.metrics_prefix,

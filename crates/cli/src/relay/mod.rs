@@ -8,6 +8,7 @@
 mod answer;
 mod idle;
 mod job;
+mod operate;
 mod serve;
 mod sink_option;
 mod start;

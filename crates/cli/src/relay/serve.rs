@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use posthaste::{Outbox, Relay, Status, Stopped};
+use posthaste_server::Exporter;
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
 use super::{
     answer, idle,
     job::{Job, Patience},
+    operate::{self, Operating},
     start::{Started, start},
     tap::Tap,
 };
@@ -29,6 +31,7 @@ enum Reason {
 pub(super) async fn serve(job: Job, mut signals: Signals, once: bool) -> anyhow::Result<End> {
     let abandoned = Arc::new(Notify::new());
     let taps = open(&job, &abandoned)?;
+    let exporter = operate::record(&job)?;
     let started = tokio::select! {
         started = start(&job, &taps) => started?,
         signal = signals.next() => {
@@ -36,8 +39,8 @@ pub(super) async fn serve(job: Job, mut signals: Signals, once: bool) -> anyhow:
             return Ok(End::Fine);
         }
     };
-    let Started { outbox, relay } = started;
-    tell(&job, &outbox);
+    tell(&job, &started.outbox);
+    let (Started { outbox, relay }, operating) = serve_besides(&job, started, &taps, exporter).await?;
     let asking = answer::watch(&job, &taps);
 
     let reason = tokio::select! {
@@ -48,6 +51,10 @@ pub(super) async fn serve(job: Job, mut signals: Signals, once: bool) -> anyhow:
     let end = announce(&reason);
     drop(asking);
     let stopped = stop(relay, &mut signals).await;
+    // Last, so that until then it can be seen how the relay stops.
+    if let Some(operating) = operating {
+        operating.stop().await;
+    }
     summarise(&outbox, &job, &taps).await;
     Ok(match stopped {
         Stopped::Cleanly => end,
@@ -56,6 +63,23 @@ pub(super) async fn serve(job: Job, mut signals: Signals, once: bool) -> anyhow:
             End::Bad
         }
     })
+}
+
+/// Serves the API, if that is configured. If it cannot, the relay stops in peace, so that its lanes are free for whoever is started
+/// next.
+async fn serve_besides(
+    job: &Job,
+    started: Started,
+    taps: &[Tap],
+    exporter: Option<Exporter>,
+) -> anyhow::Result<(Started, Option<Operating>)> {
+    match operate::start(job, &started, taps, exporter).await {
+        Ok(operating) => Ok((started, operating)),
+        Err(error) => {
+            started.relay.stop().await;
+            Err(Coded::new(REFUSED, error).into())
+        }
+    }
 }
 
 /// Opens every destination.

@@ -10,6 +10,7 @@ mod demo;
 mod fixture;
 mod kafka;
 mod migrate;
+mod operated;
 mod postgres;
 mod proxy;
 mod relay;

@@ -7,3 +7,4 @@ mod documentation;
 mod fixture;
 mod good;
 mod secrets;
+mod server;
