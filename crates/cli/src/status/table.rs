@@ -32,7 +32,7 @@ fn heading(status: &Status, database: &Database, look: Look) -> String {
     let facts = [
         counted(status.events, "event"),
         bytes(status.bytes),
-        counted(status.relays, "relay"),
+        counted(status.relays.len() as u64, "relay"),
         counted(status.lanes.into(), "lane"),
         format!("schema version {}", status.schema_version),
     ];
@@ -86,7 +86,7 @@ fn hints(status: &Status, database: &Database) -> Vec<String> {
         ));
     }
     let waiting = status.subscriptions.iter().any(|found| !found.paused && found.pending + found.failed > 0);
-    if status.relays == 0 && waiting {
+    if status.relays.is_empty() && waiting {
         hints.push(format!(
             "No relay is running, so nothing is delivered. Start one for a subscription:\n  {}",
             database.relay_command_for("NAME")
@@ -133,6 +133,8 @@ fn age(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use posthaste::{RelayId, RelayStatus, Timestamp};
+
     use super::*;
     use crate::database::made_up;
 
@@ -145,7 +147,24 @@ mod tests {
     }
 
     fn status(subscriptions: Vec<SubscriptionStatus>) -> Status {
-        Status { schema_version: 2, lanes: 64, events: 1_204, bytes: 1_234_567, relays: 1, subscriptions }
+        let relay = RelayStatus {
+            relay: RelayId("a".to_owned()),
+            host: "here".to_owned(),
+            version: "1.0.0".to_owned(),
+            subscriptions: Vec::new(),
+            started_at: Timestamp(0),
+            held_until: Timestamp(1),
+            lanes: 64,
+        };
+        Status {
+            schema_version: 3,
+            lanes: 64,
+            events: 1_204,
+            bytes: 1_234_567,
+            relays: vec![relay],
+            subscriptions,
+            ..Status::default()
+        }
     }
 
     #[test]
@@ -161,7 +180,7 @@ mod tests {
             delivered: 99_999_999,
             lanes_held: 64,
             oldest_age_seconds: Some(2_000_000.0),
-            paused: false,
+            ..SubscriptionStatus::default()
         };
         let text = render(&status(vec![subscription("mail"), busy]), &database(), Look::Plain);
 
@@ -174,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_empty_log_says_what_to_do() {
-        let empty = Status { schema_version: 2, lanes: 64, ..Status::default() };
+        let empty = Status { schema_version: 3, lanes: 64, ..Status::default() };
         let text = render(&empty, &database(), Look::Plain);
 
         assert!(text.contains("No subscriptions yet"), "{text}");
@@ -185,7 +204,7 @@ mod tests {
     #[test]
     fn problems_come_with_a_hint() {
         let mail = SubscriptionStatus { pending: 3, dead: 1, ..subscription("mail") };
-        let text = render(&Status { relays: 0, ..status(vec![mail]) }, &database(), Look::Plain);
+        let text = render(&Status { relays: Vec::new(), ..status(vec![mail]) }, &database(), Look::Plain);
 
         assert!(text.contains("No relay is running"), "{text}");
         assert!(text.contains("1 dead letter waits for a person"), "{text}");
