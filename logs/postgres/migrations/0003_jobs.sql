@@ -37,9 +37,10 @@ create index "{prefix}_journal_acts" on {journal} (journal_id) where concerned i
 alter table {dead} add column error_line text not null generated always as (left(split_part(error, e'\n', 1), 200)) stored;
 
 drop index {dead_open};
--- The unresolved ones in the order in which they died, of one subscription or of all.
-create index "{prefix}_dead_waiting" on {dead} (subscription, dead_id) where resolution is null;
-create index "{prefix}_dead_unresolved" on {dead} (dead_id) where resolution is null;
+-- The unresolved ones in the order in which they died, of one subscription or of all. (Numbers begin at 1. Only a statement that says so may use these
+-- indexes: relays look for something else, and no statistics should ever lead them here.)
+create index "{prefix}_dead_waiting" on {dead} (subscription, dead_id) where resolution is null and dead_id > -1;
+create index "{prefix}_dead_unresolved" on {dead} (dead_id) where resolution is null and dead_id > 0;
 -- And in the order of the log, as jobs take them.
-create index "{prefix}_dead_order" on {dead} (position, dead_id) where resolution is null;
+create index "{prefix}_dead_order" on {dead} (position, dead_id) where resolution is null and dead_id > 0;
 create index "{prefix}_dead_moved" on {dead} (moved_at, subscription, dead_id);

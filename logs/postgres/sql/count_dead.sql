@@ -5,4 +5,5 @@ select
   (select coalesce(max(last.dead_id), 0) from {dead} last)
 from {dead} d
 where d.resolution is null
+  and d.dead_id > 0
   and {dead_fits};

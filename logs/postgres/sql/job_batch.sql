@@ -7,6 +7,7 @@ select
   (select d.subscription where not exists (select from {subscriptions} s where s.name = d.subscription))
 from {dead} d
 where d.resolution is null
+  and d.dead_id > 0
   and (d.position, d.dead_id) > ($11, $12)
   and d.dead_id <= $13
   and {dead_fits}

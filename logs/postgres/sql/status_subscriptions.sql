@@ -15,7 +15,7 @@ select
       and exists (select from {log} o where o.position = p.position offset 0)
     order by p.position
     limit 1),
-  (select count(*) from {dead} d where d.subscription = s.name and d.resolution is null),
+  (select count(*) from {dead} d where d.subscription = s.name and d.resolution is null and d.dead_id > -1),
   (select count(*)
     from {dead} d
     where d.moved_at >= coalesce($1, statement_timestamp()) - interval '1 hour' and d.subscription = s.name)

@@ -38,7 +38,7 @@ const HOT: [&str; 22] = [
 ];
 
 /// Statements that people wait for. They are planned each time, so that they are right as planned on what is there.
-const AWAITED: [&str; 38] = [
+const AWAITED: [&str; 39] = [
     "ahead",
     "audit",
     "clear_parked",

@@ -33,17 +33,19 @@ create index "{prefix}_jobs_over" on "{prefix}_jobs" (finished_at) where finishe
 alter table "{prefix}_journal" add column concerned integer;
 create index "{prefix}_journal_acts" on "{prefix}_journal" (journal_id) where concerned is not null;
 
--- What tells one kind of error from another: its first line, cut.
-alter table "{prefix}_dead" add column error_line text not null generated always as (
-  substr(case when instr(error, char(10)) > 0 then substr(error, 1, instr(error, char(10)) - 1) else error end, 1, 200)) virtual;
+-- What tells one kind of error from another: its first line, cut. (A column like any other: with a generated one SQLite reads the row.)
+alter table "{prefix}_dead" add column error_line text not null default '';
+update "{prefix}_dead" set error_line =
+  substr(case when instr(error, char(10)) > 0 then substr(error, 1, instr(error, char(10)) - 1) else error end, 1, 200);
 
 drop index "{prefix}_dead_open";
--- The unresolved ones in the order in which they died, of one subscription or of all.
-create index "{prefix}_dead_waiting" on "{prefix}_dead" (subscription, dead_id) where resolution is null;
+-- The unresolved ones in the order in which they died, of one subscription or of all. (The last column is always null: with it SQLite counts without
+-- reading a row.)
+create index "{prefix}_dead_waiting" on "{prefix}_dead" (subscription, dead_id, resolution) where resolution is null;
 create index "{prefix}_dead_unresolved" on "{prefix}_dead" (dead_id) where resolution is null;
 -- And in the order of the log, as jobs take them.
 create index "{prefix}_dead_order" on "{prefix}_dead" (position, dead_id) where resolution is null;
 -- Everything by which unresolved ones are selected and grouped, so that to count them reads no row.
-create index "{prefix}_dead_groups" on "{prefix}_dead" (subscription, reason, event_type, error_line, moved_at, topic, key)
+create index "{prefix}_dead_groups" on "{prefix}_dead" (subscription, reason, event_type, error_line, moved_at, topic, key, resolution)
   where resolution is null;
 create index "{prefix}_dead_moved" on "{prefix}_dead" (moved_at, subscription);

@@ -12,9 +12,9 @@ use crate::{
     statements::{Prefix, Statements},
 };
 
-/// What may be read from end to end: lists that are bound or made on the way, and tables with a row for each subscription or
-/// relay, or for each index of the file, or fewer.
-const SMALL: [&str; 27] = [
+/// What may be read from end to end: lists that are bound or made on the way, and tables with a row for each subscription,
+/// relay or job, or for each index of the file, or fewer.
+const SMALL: [&str; 28] = [
     "CONSTANT ROW",
     "act",
     "asked",
@@ -28,6 +28,7 @@ const SMALL: [&str; 27] = [
     "known",
     "lanes",
     "old",
+    "outbox_jobs",
     "outbox_relays",
     "parked_lanes",
     "passed",

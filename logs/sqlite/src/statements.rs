@@ -166,7 +166,7 @@ statements! {
     read_parked, remember_numbers, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead,
     set_meta, set_paused, start_job, status_lanes, status_log, status_minute, status_relays,
     status_subscriptions, statuses, summaries, unpark;
-    append_lines: 7, bury: EVENT_COLUMNS + 8, park: EVENT_COLUMNS + 9, publish: EVENT_COLUMNS,
+    append_lines: 7, bury: EVENT_COLUMNS + 9, park: EVENT_COLUMNS + 9, publish: EVENT_COLUMNS,
 }
 
 impl Statements {

@@ -22,6 +22,10 @@ pub(super) fn render(status: &Status, database: &Database, look: Look) -> String
     } else {
         text.push_str(&subscriptions(status, look));
     }
+    let jobs = jobs(status);
+    if !jobs.is_empty() {
+        _ = write!(text, "\n{jobs}");
+    }
     for hint in hints(status, database) {
         _ = write!(text, "\n{hint}\n");
     }
@@ -30,7 +34,7 @@ pub(super) fn render(status: &Status, database: &Database, look: Look) -> String
 
 fn heading(status: &Status, database: &Database, look: Look) -> String {
     let facts = [
-        counted(status.events, "event"),
+        format!("{}{}", about(status.events_estimated), counted(status.events, "event")),
         bytes(status.bytes),
         counted(status.relays.len() as u64, "relay"),
         counted(status.lanes.into(), "lane"),
@@ -63,7 +67,7 @@ fn row(found: &SubscriptionStatus, lanes: u8, width: usize, look: Look) -> Strin
     let line = format!(
         "{:<width$} {:>8} {:>7} {:>8} {:>6} {:>10} {:>6} {:>7}",
         cut(&found.name, width),
-        grouped(found.pending),
+        format!("{}{}", about(found.pending_estimated), grouped(found.pending)),
         troubled(found.failed, grouped(found.failed)),
         grouped(found.delayed),
         dead,
@@ -72,6 +76,22 @@ fn row(found: &SubscriptionStatus, lanes: u8, width: usize, look: Look) -> Strin
         oldest,
     );
     if found.paused { format!("{line}  {}", look.warning("paused")) } else { line }
+}
+
+/// What stands before a number that was not counted to the end.
+fn about(estimated: bool) -> &'static str {
+    if estimated { "~" } else { "" }
+}
+
+/// What relays do for operators at present, a line a job.
+fn jobs(status: &Status) -> String {
+    let mut text = String::new();
+    for job in status.jobs.iter().filter(|job| !job.state.is_over()) {
+        let (kind, state) = (job.kind.as_str(), job.state.as_str());
+        let (done, all) = (grouped(job.done), counted(job.concerned, "dead letter"));
+        _ = writeln!(text, "job {}: {kind}, {state}, {done} of {all}", job.job_id);
+    }
+    text
 }
 
 /// What a person might do next, one hint a problem.
@@ -90,6 +110,13 @@ fn hints(status: &Status, database: &Database) -> Vec<String> {
         hints.push(format!(
             "No relay is running, so nothing is delivered. Start one for a subscription:\n  {}",
             database.relay_command_for("NAME")
+        ));
+    }
+    if status.orphaned > 0 {
+        hints.push(format!(
+            "{} will never be delivered: a lane has lost its lines, or a subscription was removed by hand.\n  \
+             Restore the tables from a backup, or subscribe under another name.",
+            counted(status.orphaned, "event")
         ));
     }
     let dead: u64 = status.subscriptions.iter().map(|found| found.dead).sum();
@@ -133,7 +160,7 @@ fn age(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use posthaste::{RelayId, RelayStatus, Timestamp};
+    use posthaste::{DeadFilter, Job, JobKind, JobState, RelayId, RelayStatus, Timestamp};
 
     use super::*;
     use crate::database::made_up;
@@ -209,6 +236,36 @@ mod tests {
         assert!(text.contains("No relay is running"), "{text}");
         assert!(text.contains("1 dead letter waits for a person"), "{text}");
         assert!(!render(&status(vec![subscription("mail")]), &database(), Look::Plain).contains("No relay"));
+    }
+
+    #[test]
+    fn what_is_estimated_orphaned_or_under_way_is_said() {
+        let mail = SubscriptionStatus { pending: 50_000, pending_estimated: true, ..subscription("mail") };
+        let job = Job {
+            job_id: 7,
+            kind: JobKind::Replay,
+            matching: DeadFilter::default(),
+            per_second: None,
+            requested_by: "ada".to_owned(),
+            requested_at: Timestamp(0),
+            state: JobState::Running,
+            concerned: 1_000,
+            done: 500,
+            error: None,
+            started_at: None,
+            finished_at: None,
+        };
+        let over = Job { job_id: 6, state: JobState::Done, ..job.clone() };
+        let told =
+            Status { events_estimated: true, orphaned: 2, jobs: vec![job, over], ..status(vec![mail]) };
+        let text = render(&told, &database(), Look::Plain);
+
+        for expected in ["~1,204 events", "~50,000", "2 events will never be delivered"] {
+            assert!(text.contains(expected), "{expected} in\n{text}");
+        }
+        assert!(text.contains("job 7: replay, running, 500 of 1,000 dead letters\n"), "{text}");
+        assert!(!text.contains("job 6"), "{text}");
+        assert!(!render(&status(vec![]), &database(), Look::Plain).contains('~'));
     }
 
     #[test]
