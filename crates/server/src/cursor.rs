@@ -8,6 +8,7 @@ pub(crate) enum Listing {
     Events,
     Key,
     DeadLetters,
+    Audit,
 }
 
 impl Listing {
@@ -16,6 +17,7 @@ impl Listing {
             Listing::Events => b'e',
             Listing::Key => b'k',
             Listing::DeadLetters => b'd',
+            Listing::Audit => b'a',
         }
     }
 }
@@ -42,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_cursor_fits_its_own_listing_only() {
-        let listings = [Listing::Events, Listing::Key, Listing::DeadLetters];
+        let listings = [Listing::Events, Listing::Key, Listing::DeadLetters, Listing::Audit];
         for listing in listings {
             for other in listings {
                 let row = read(other, &write(listing, 42));

@@ -6,6 +6,7 @@
 
 mod catcher;
 mod list;
+mod list_jobs;
 mod list_log;
 mod list_postgres;
 mod list_sqlite;
@@ -51,7 +52,12 @@ pub(crate) struct Options {
 }
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    list::FAULTS.iter().chain(list_log::FAULTS).chain(list_sqlite::FAULTS).chain(list_postgres::FAULTS)
+    list::FAULTS
+        .iter()
+        .chain(list_log::FAULTS)
+        .chain(list_sqlite::FAULTS)
+        .chain(list_postgres::FAULTS)
+        .chain(list_jobs::FAULTS)
 }
 
 /// Runs the faults, and fails if one survives or does not fit the code any more.

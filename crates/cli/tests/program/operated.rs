@@ -92,5 +92,5 @@ fn an_address_that_is_taken_ends_it() {
     let listen = taken.local_addr().unwrap();
     fixture.configure("relay.yaml", &file(&format!("{{ listen: '{listen}', open: true }}")));
     fixture.run(&["relay", "--config", "relay.yaml", "--once"]).failed(3, &["cannot listen on"]);
-    assert_eq!(fixture.status()["relays"], 0, "its lanes are free");
+    assert_eq!(fixture.status()["relays"], serde_json::json!([]), "its lanes are free");
 }

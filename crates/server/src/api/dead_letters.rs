@@ -1,7 +1,9 @@
-//! Dead letters: in pages, and one.
+//! Dead letters: in pages, in groups, and one.
+
+use std::collections::BTreeMap;
 
 use axum::{Json, extract::State};
-use posthaste::{DeadFilter, DeadLetter, DeadReason};
+use posthaste::{DeadFilter, DeadGroup, DeadLetter, DeadReason, ErrorText};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -39,11 +41,22 @@ pub(crate) struct DeadLetterView {
     /// The event's key.
     #[schema(example = "order-7")]
     key: Option<String>,
+    /// The type of the event's aggregate.
+    aggregate_type: Option<String>,
+    /// The id of the event's aggregate.
+    aggregate_id: Option<String>,
+    /// The event's tenant.
+    tenant_id: Option<String>,
+    /// What the payload is.
+    #[schema(example = "application/json")]
+    content_type: String,
     /// The payload as text; bytes that are not text are shown as hexadecimal digits.
     #[schema(example = "{\"order\":7}")]
     payload: String,
     /// Whether something of the payload is hidden behind `***`.
     redacted: bool,
+    /// The event's headers.
+    headers: BTreeMap<String, String>,
     /// Why it was given up: `max_retries_exceeded`, `poison_message`, `schema_validation_failed`, `processing_timeout` or
     /// `permanent_failure`.
     #[schema(example = "max_retries_exceeded")]
@@ -58,7 +71,7 @@ pub(crate) struct DeadLetterView {
     moved_at: String,
     /// Whether its key waits for a person.
     holds: bool,
-    /// What a person did: `replayed`, `edited`, `discarded`; none if nothing yet.
+    /// What a person did: `replayed`, `edited`, `discarded`, `reset`; none if nothing yet.
     resolution: Option<String>,
     /// When.
     resolved_at: Option<String>,
@@ -79,8 +92,13 @@ impl DeadLetterView {
             event_type: letter.event_type,
             topic: letter.topic,
             key: letter.key,
+            aggregate_type: letter.aggregate_type,
+            aggregate_id: letter.aggregate_id,
+            tenant_id: letter.tenant_id,
+            content_type: letter.content_type,
             payload: text,
             redacted,
+            headers: letter.headers,
             reason: letter.reason.as_str(),
             error: letter.error,
             attempts: letter.attempts,
@@ -95,25 +113,39 @@ impl DeadLetterView {
 }
 
 /// Which dead letters.
-#[derive(IntoParams)]
+#[derive(IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
-#[expect(
-    dead_code,
-    reason = "the document is made of it; what is read is in the handler and in read_selection, beside it"
-)]
-pub(crate) struct DeadLetters {
+#[expect(dead_code, reason = "the document is made of it; what is read is in read_selection, beside it")]
+pub(crate) struct DeadSelection {
     /// Only of this subscription.
     #[param(example = "billing")]
+    #[schema(example = "billing")]
     subscription: Option<String>,
     /// Only for this reason.
     #[param(example = "max_retries_exceeded")]
+    #[schema(example = "max_retries_exceeded")]
     reason: Option<String>,
     /// Only of this event type.
-    #[param(example = "order.placed")]
     event_type: Option<String>,
+    /// Only of this topic.
+    topic: Option<String>,
     /// Only of this key.
-    #[param(example = "order-7")]
     key: Option<String>,
+    /// Only with this first line of the error, as a group has it.
+    error: Option<String>,
+    /// Only with a first line of the error that begins so.
+    error_prefix: Option<String>,
+    /// Only those that died at this time or later.
+    moved_after: Option<String>,
+    /// Only those that died before this time.
+    moved_before: Option<String>,
+}
+
+/// Which page.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "the document is made of it; what is read is in the handler")]
+pub(crate) struct DeadPage {
     /// Also those that were replayed or discarded.
     resolved: Option<bool>,
     /// `next` of the page before.
@@ -126,18 +158,26 @@ pub(crate) struct DeadLetters {
 
 /// Which dead letters are meant, without a page.
 pub(super) fn read_selection(input: &Input) -> DeadFilter {
+    let (line, beginning) = (input.text("error"), input.text("error_prefix"));
+    if line.is_some() && beginning.is_some() {
+        input.wrong("error_prefix", "is there, and error as well; one of them is allowed");
+    }
     DeadFilter {
         subscription: input.text("subscription"),
         reason: input.word("reason", &DeadReason::ALL.map(|reason| (reason.as_str(), reason))),
         event_type: input.text("event_type"),
+        topic: input.text("topic"),
         key: input.text("key"),
+        error: line.map(ErrorText::Line).or(beginning.map(ErrorText::Beginning)),
+        moved_after: input.time("moved_after"),
+        moved_before: input.time("moved_before"),
         ..DeadFilter::default()
     }
 }
 
 /// Dead letters, oldest first; without those that were resolved, unless these are asked for too.
 #[utoipa::path(
-    get, path = "/dead-letters", tag = "dead letters", operation_id = "list_dead_letters", params(DeadLetters),
+    get, path = "/dead-letters", tag = "dead letters", operation_id = "list_dead_letters", params(DeadSelection, DeadPage),
     responses((status = 200, body = Page<DeadLetterView>))
 )]
 pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<Page<DeadLetterView>> {
@@ -163,10 +203,65 @@ pub(crate) async fn one(
     Query(query): Query,
 ) -> Answer<DeadLetterView> {
     query.end()?;
-    // They are numbered from 1, and a page goes on behind a number: the first one behind the number before is this one, or none is.
-    let cursor = Some(dead_id - 1).filter(|before| *before > 0);
-    let filter = DeadFilter { cursor, limit: 1, resolved: true, ..DeadFilter::default() };
-    let found = app.admin.dead(&filter).await?.items.into_iter().find(|letter| letter.dead_id == dead_id);
+    let filter = DeadFilter { dead_id: Some(dead_id), resolved: true, limit: 1, ..DeadFilter::default() };
+    let found = app.admin.dead(&filter).await?.items.into_iter().next();
     let view = |letter| Json(DeadLetterView::of(letter, &app.settings.redaction));
     found.map(view).ok_or_else(|| Problem::not_found(format!("there is no dead letter {dead_id}")))
+}
+
+/// Unresolved dead letters that died of the same.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Group)]
+pub(crate) struct GroupView {
+    /// In which subscription.
+    #[schema(example = "billing")]
+    subscription: String,
+    /// Why.
+    #[schema(example = "max_retries_exceeded")]
+    reason: &'static str,
+    /// Events of which type.
+    #[schema(example = "order.placed")]
+    event_type: String,
+    /// The first line of the error, cut at 200 characters: `error` of a selection finds them.
+    #[schema(example = "connection reset by peer")]
+    error: String,
+    /// How many.
+    count: u64,
+    /// When the first of them died.
+    first_at: String,
+    /// When the last of them died.
+    last_at: String,
+}
+
+impl GroupView {
+    fn of(group: DeadGroup) -> Self {
+        Self {
+            subscription: group.subscription,
+            reason: group.reason.as_str(),
+            event_type: group.event_type,
+            error: group.error,
+            count: group.count,
+            first_at: time::text(group.first_at),
+            last_at: time::text(group.last_at),
+        }
+    }
+}
+
+/// Groups of dead letters.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Groups {
+    /// The largest first, at most 100.
+    items: Vec<GroupView>,
+}
+
+/// Unresolved dead letters counted by subscription, reason, type and error.
+#[utoipa::path(
+    get, path = "/dead-letters/groups", tag = "dead letters", operation_id = "list_dead_letter_groups", params(DeadSelection),
+    responses((status = 200, body = Groups))
+)]
+pub(crate) async fn groups(State(app): State<App>, Query(query): Query) -> Answer<Groups> {
+    let filter = read_selection(&query);
+    query.end()?;
+    let groups = app.admin.dead_groups(&filter).await?;
+    Ok(Json(Groups { items: groups.into_iter().map(GroupView::of).collect() }))
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use axum::{Extension, Json, extract::State, http::StatusCode};
 use posthaste::{
-    Event, EventBuilder, EventFilter, EventId, EventStatus, EventSummary, StatusWord, Timeline, TimelineItem,
+    Event, EventBuilder, EventFilter, EventId, EventStatus, EventSummary, Sort, StatusWord, Timeline,
+    TimelineItem,
 };
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
@@ -31,6 +32,8 @@ pub(super) const WORDS: [(&str, StatusWord); 7] = [
     ("skipped", StatusWord::Skipped),
 ];
 
+const SORTS: [(&str, Sort); 2] = [("newest", Sort::NewestFirst), ("oldest", Sort::OldestFirst)];
+
 /// An event in a listing.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Event)]
@@ -43,6 +46,9 @@ pub(crate) struct EventView {
     /// Its type.
     #[schema(example = "order.placed")]
     event_type: String,
+    /// The version of its type.
+    #[schema(example = "1.0.0")]
+    event_version: String,
     /// Its topic.
     #[schema(example = "orders")]
     topic: String,
@@ -51,9 +57,23 @@ pub(crate) struct EventView {
     key: Option<String>,
     /// Its lane.
     lane: u8,
+    /// The type of its aggregate.
+    aggregate_type: Option<String>,
+    /// The id of its aggregate.
+    aggregate_id: Option<String>,
+    /// Its number in the aggregate.
+    version: Option<i64>,
+    /// Its tenant.
+    tenant_id: Option<String>,
+    /// What it belongs to.
+    correlation_id: Option<String>,
+    /// When it happened.
+    occurred_at: String,
     /// When it was written.
     #[schema(example = "2026-03-01T12:00:00.000000Z")]
     created_at: String,
+    /// Before this time it is not delivered.
+    deliver_after: Option<String>,
     /// Its status in each subscription that was asked for.
     pub(super) statuses: Vec<EventStatusView>,
 }
@@ -64,10 +84,18 @@ impl EventView {
             position: event.position.0,
             id: event.id.to_string(),
             event_type: event.event_type,
+            event_version: event.event_version,
             topic: event.topic,
             key: event.key,
             lane: event.lane.0,
+            aggregate_type: event.aggregate_type,
+            aggregate_id: event.aggregate_id,
+            version: event.version,
+            tenant_id: event.tenant_id,
+            correlation_id: event.correlation_id,
+            occurred_at: time::text(event.occurred_at),
             created_at: time::text(event.created_at),
+            deliver_after: event.deliver_after.map(time::text),
             statuses: event.statuses.into_iter().map(EventStatusView::of).collect(),
         }
     }
@@ -90,6 +118,8 @@ pub(crate) struct EventStatusView {
     last_error: Option<String>,
     /// When it is tried again.
     pub(super) due_at: Option<String>,
+    /// The position of the first event of its key that it has to wait for: one that is parked, or a dead letter that holds the key.
+    pub(super) blocked_by: Option<i64>,
 }
 
 impl EventStatusView {
@@ -100,6 +130,7 @@ impl EventStatusView {
             attempts: status.attempts,
             last_error: status.last_error,
             due_at: status.due_at.map(time::text),
+            blocked_by: status.blocked_by.map(|position| position.0),
         }
     }
 }
@@ -124,6 +155,18 @@ pub(crate) struct Events {
     /// Only of this key.
     #[param(example = "order-7")]
     key: Option<String>,
+    /// Only of aggregates of this type.
+    aggregate_type: Option<String>,
+    /// Only of aggregates with this id.
+    aggregate_id: Option<String>,
+    /// Only of this tenant.
+    tenant_id: Option<String>,
+    /// Only what was written at this time or later.
+    created_after: Option<String>,
+    /// Only what was written before this time.
+    created_before: Option<String>,
+    /// `newest` first, or `oldest`; with a status only the former.
+    sort: Option<String>,
     /// `next` of the page before.
     #[param(example = "ZQAAAAAAAAAq")]
     cursor: Option<String>,
@@ -139,6 +182,12 @@ fn read_filter(query: &Input) -> EventFilter {
         event_type: query.text("event_type"),
         topic: query.text("topic"),
         key: query.text("key"),
+        aggregate_type: query.text("aggregate_type"),
+        aggregate_id: query.text("aggregate_id"),
+        tenant_id: query.text("tenant_id"),
+        created_after: query.time("created_after"),
+        created_before: query.time("created_before"),
+        sort: query.word("sort", &SORTS).unwrap_or_default(),
         cursor: query.cursor(Listing::Events),
         limit: query.limit(),
     };
@@ -148,7 +197,7 @@ fn read_filter(query: &Input) -> EventFilter {
     filter
 }
 
-/// Events with their status in one subscription or in all, newest first.
+/// Events with their status in one subscription or in all, newest first unless asked otherwise.
 #[utoipa::path(
     get, path = "/events", tag = "events", operation_id = "list_events", params(Events),
     responses((status = 200, body = Page<EventView>))

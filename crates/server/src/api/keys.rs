@@ -1,7 +1,7 @@
 //! One key: its events in the order of the log, and what it waits for.
 
 use axum::{Json, extract::State};
-use posthaste::{DeadFilter, EventFilter};
+use posthaste::{EventFilter, Sort};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -20,9 +20,9 @@ pub(crate) struct KeyView {
     /// The key.
     #[schema(example = "order-7")]
     key: String,
-    /// Its events, oldest first. The first page has the newest ones.
+    /// Its events, oldest first.
     items: Vec<EventView>,
-    /// The `cursor` of the page with older ones.
+    /// The `cursor` of the page with newer ones.
     #[schema(example = "awAAAAAAAAAq")]
     next: Option<String>,
     /// The subscriptions in which it waits, and for what, as far as this page shows.
@@ -35,13 +35,11 @@ pub(crate) struct Blocked {
     /// The subscription.
     #[schema(example = "billing")]
     subscription: String,
-    /// The event that is in the way, if it is parked.
-    position: Option<i64>,
-    /// The dead letter that is in the way, if it holds the key until a person has decided.
-    dead_id: Option<i64>,
-    /// When the event is tried again.
+    /// The event that is in the way: one that is parked, or a dead letter that holds the key until a person has decided.
+    position: i64,
+    /// When it is tried again, if it is parked and on this page.
     due_at: Option<String>,
-    /// How many events of this page wait.
+    /// How many events of this page wait behind it.
     waiting: usize,
 }
 
@@ -71,46 +69,35 @@ pub(crate) async fn one(
 ) -> Answer<KeyView> {
     let (cursor, limit) = (query.cursor(Listing::Key), query.limit());
     query.end()?;
-    let filter = EventFilter { key: Some(key.clone()), cursor, limit, ..EventFilter::default() };
+    let sort = Sort::OldestFirst;
+    let filter = EventFilter { key: Some(key.clone()), sort, cursor, limit, ..EventFilter::default() };
     let page = app.admin.list(&filter).await?;
-    let held = DeadFilter { key: Some(key.clone()), limit: crate::input::MAX_PAGE, ..DeadFilter::default() };
-    let dead = app.admin.dead(&held).await?;
-    if page.items.is_empty() && dead.items.is_empty() && cursor.is_none() {
+    if page.items.is_empty() && page.next.is_none() && cursor.is_none() {
         return Err(Problem::not_found(format!("no event in the log has the key {key:?}")));
     }
     let next = page.next.map(|row| cursor::write(Listing::Key, row));
-    let mut items: Vec<EventView> = page.items.into_iter().map(EventView::of).collect();
-    items.reverse();
-    let holding = dead.items.into_iter().filter(|letter| letter.holds);
-    let holding = holding.map(|letter| (letter.subscription, letter.dead_id)).collect();
-    Ok(Json(KeyView { key, blocked: blocked(&items, holding), items, next }))
+    let items: Vec<EventView> = page.items.into_iter().map(EventView::of).collect();
+    Ok(Json(KeyView { key, blocked: blocked(&items), items, next }))
 }
 
-/// What is in the way in each subscription: the first parked event, or a dead letter before it that holds the key.
-fn blocked(events: &[EventView], holding: Vec<(String, i64)>) -> Vec<Blocked> {
+/// What is in the way in each subscription.
+fn blocked(events: &[EventView]) -> Vec<Blocked> {
     let mut found: Vec<Blocked> = Vec::new();
-    for (subscription, dead_id) in holding {
-        if !found.iter().any(|blocked| blocked.subscription == subscription) {
-            found.push(Blocked {
-                subscription,
-                position: None,
-                dead_id: Some(dead_id),
-                due_at: None,
-                waiting: 0,
-            });
-        }
-    }
-    for event in events {
-        for status in event.statuses.iter().filter(|status| status.status == "failed") {
-            match found.iter_mut().find(|blocked| blocked.subscription == status.subscription) {
-                Some(blocked) => blocked.waiting += 1,
-                None => found.push(Blocked {
+    let statuses = events.iter().flat_map(|event| &event.statuses);
+    for (status, position) in statuses.filter_map(|status| Some((status, status.blocked_by?))) {
+        match found.iter_mut().find(|blocked| blocked.subscription == status.subscription) {
+            Some(blocked) => blocked.waiting += 1,
+            None => {
+                let head = events.iter().find(|event| event.position == position);
+                let its = head.and_then(|head| {
+                    head.statuses.iter().find(|found| found.subscription == status.subscription)
+                });
+                found.push(Blocked {
                     subscription: status.subscription.clone(),
-                    position: Some(event.position),
-                    dead_id: None,
-                    due_at: status.due_at.clone(),
-                    waiting: 0,
-                }),
+                    position,
+                    due_at: its.and_then(|its| its.due_at.clone()),
+                    waiting: 1,
+                });
             }
         }
     }

@@ -3,11 +3,14 @@
 //! One module a resource: what it looks like to callers, and the handlers. A handler asks its [`Input`](crate::input::Input) for what
 //! it knows, asks or acts through `Admin`, and turns the answer into what callers see.
 
+mod audit;
 mod config;
 mod dead_letters;
 mod events;
 mod health;
+mod jobs;
 mod keys;
+mod lanes;
 pub(crate) mod live;
 mod me;
 mod page;
@@ -72,19 +75,26 @@ fn closed() -> OpenApiRouter<App> {
     let v1 = OpenApiRouter::new()
         .routes(routes!(me::me))
         .routes(routes!(status::status))
+        .routes(routes!(status::relays))
         .routes(routes!(subscriptions::list))
         .routes(routes!(subscriptions::one, subscriptions::remove))
         .routes(routes!(subscriptions::pause))
         .routes(routes!(subscriptions::resume))
         .routes(routes!(subscriptions::reset))
+        .routes(routes!(lanes::list))
         .routes(routes!(events::list, events::publish))
         .routes(routes!(events::one))
         .routes(routes!(keys::one))
         .routes(routes!(dead_letters::list))
+        .routes(routes!(dead_letters::groups))
         .routes(routes!(dead_letters::one))
         .routes(routes!(resolving::replay))
         .routes(routes!(resolving::discard))
         .routes(routes!(resolving::edit))
+        .routes(routes!(jobs::list))
+        .routes(routes!(jobs::one))
+        .routes(routes!(jobs::cancel))
+        .routes(routes!(audit::list))
         .routes(routes!(live::live))
         .routes(routes!(live::history))
         .routes(routes!(config::config));

@@ -3,64 +3,122 @@
 use std::collections::BTreeMap;
 
 use axum::{Extension, Json, extract::State};
-use posthaste::{Edit, EventId, OperatorAct, Selection};
+use posthaste::{Edit, EventId, JobKind, JobRequest, MAX_IDS, OperatorAct};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
     Answer,
+    dead_letters::{DeadSelection, read_selection},
     subscriptions::{Done, act},
 };
 use crate::{
     app::App,
     guard::{BODY_LIMIT, Who},
-    input::{Body, Path},
+    input::{Body, Input, Path},
     problem::Problem,
 };
 
-/// How many dead letters can be named at once.
-const MAX_IDS: usize = 500;
-
-/// These dead letters.
+/// Which dead letters: exactly one of `ids` and `filter`.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the document is made of it")]
+#[expect(dead_code, reason = "the document is made of it; what is read is in read_letters, beside it")]
 pub(crate) struct Letters {
-    /// Their numbers, at most 500.
+    /// These, at most 500: at once.
     #[schema(example = json!([17, 18]))]
-    ids: Vec<i64>,
+    ids: Option<Vec<i64>>,
+    /// All unresolved ones that fit: as a job, which the relays carry out in batches. `{}` is all of them.
+    filter: Option<DeadSelection>,
+    /// With a filter: how many a second at most.
+    per_second: Option<u32>,
+    /// Only say how many it would be.
+    dry_run: Option<bool>,
 }
 
-/// Send these dead letters again, to the one subscription in which each died, in their order.
+/// What became of it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Resolved {
+    /// Whether nothing was done.
+    dry_run: bool,
+    /// How many dead letters it concerns.
+    concerned: u64,
+    /// The job that does it, if it is one.
+    job_id: Option<u64>,
+}
+
+/// What a caller wants to be done.
+struct Wanted {
+    act: OperatorAct,
+    dry_run: bool,
+    is_job: bool,
+}
+
+fn read_letters(body: &Input, kind: JobKind) -> Option<Wanted> {
+    let ids = body.ids("ids", MAX_IDS);
+    let matching = body.object("filter").map(|filter| {
+        let matching = read_selection(&filter);
+        body.below("filter", filter);
+        matching
+    });
+    let per_second = body.number("per_second", 1..=1_000_000).and_then(|number| u32::try_from(number).ok());
+    let dry_run = body.switch("dry_run");
+    let act = match (ids, matching) {
+        (Some(ids), None) if kind == JobKind::Replay => OperatorAct::Replay(ids),
+        (Some(ids), None) => OperatorAct::Discard(ids),
+        (None, Some(matching)) => OperatorAct::Start(JobRequest { kind, matching, per_second }),
+        (Some(_), Some(_)) => {
+            body.wrong("filter", "is there, and ids as well; one of them is allowed");
+            return None;
+        }
+        (None, None) => return None,
+    };
+    let is_job = matches!(act, OperatorAct::Start(_));
+    if per_second.is_some() && !is_job {
+        body.wrong("per_second", "is there without a filter; only a job has a pace");
+    }
+    Some(Wanted { act, dry_run, is_job })
+}
+
+async fn resolve(app: &App, who: &Who, body: Input, kind: JobKind) -> Answer<Resolved> {
+    let wanted = read_letters(&body, kind);
+    body.end()?;
+    let Some(Wanted { act, dry_run, is_job }) = wanted else {
+        return Err(Problem::invalid("one of ids and filter is needed"));
+    };
+    if dry_run || is_job {
+        let concerned = app.admin.foresee(&act).await?.concerned;
+        let job_id =
+            if dry_run { None } else { Some(super::subscriptions::act(app, act, who).await?.concerned) };
+        return Ok(Json(Resolved { dry_run, concerned, job_id }));
+    }
+    let Json(Done { concerned }) = super::subscriptions::act(app, act, who).await?;
+    Ok(Json(Resolved { dry_run, concerned, job_id: None }))
+}
+
+/// Send dead letters again, to the one subscription in which each died, in their order: some at once, or all that fit as a job.
 #[utoipa::path(
     post, path = "/dead-letters/replay", tag = "dead letters", operation_id = "replay_dead_letters", request_body = Letters,
-    responses((status = 200, body = Done))
+    responses((status = 200, body = Resolved))
 )]
 pub(crate) async fn replay(
     State(app): State<App>,
     Extension(who): Extension<Who>,
     Body(body): Body,
-) -> Answer<Done> {
-    body.demand("ids", "a list of dead letters");
-    let ids = body.ids("ids", MAX_IDS);
-    body.end()?;
-    act(&app, OperatorAct::Replay(Selection::Ids(ids.unwrap_or_default())), &who).await
+) -> Answer<Resolved> {
+    resolve(&app, &who, body, JobKind::Replay).await
 }
 
-/// Give these dead letters up for good. A key that they hold goes on.
+/// Give dead letters up for good: some at once, or all that fit as a job. A key that they hold goes on.
 #[utoipa::path(
     post, path = "/dead-letters/discard", tag = "dead letters", operation_id = "discard_dead_letters", request_body = Letters,
-    responses((status = 200, body = Done))
+    responses((status = 200, body = Resolved))
 )]
 pub(crate) async fn discard(
     State(app): State<App>,
     Extension(who): Extension<Who>,
     Body(body): Body,
-) -> Answer<Done> {
-    body.demand("ids", "a list of dead letters");
-    let ids = body.ids("ids", MAX_IDS);
-    body.end()?;
-    act(&app, OperatorAct::Discard(Selection::Ids(ids.unwrap_or_default())), &who).await
+) -> Answer<Resolved> {
+    resolve(&app, &who, body, JobKind::Discard).await
 }
 
 /// What to change of a dead letter.

@@ -1,7 +1,7 @@
 //! Subscriptions: how they stand, and what operators do to them.
 
 use axum::{Extension, Json, extract::State};
-use posthaste::{OperatorAct, Position, ResetTo, SubscriptionStatus};
+use posthaste::{Foreseen, OperatorAct, Position, ResetTo, SubscriptionStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,6 +11,7 @@ use crate::{
     guard::Who,
     input::{Body, Input, Path, Query},
     problem::Problem,
+    time,
 };
 
 /// How a subscription stands.
@@ -24,18 +25,30 @@ pub(crate) struct SubscriptionView {
     paused: bool,
     /// Events ahead of the cursor, those that the filter will skip included.
     pending: u64,
+    /// Whether that is an estimate.
+    pending_estimated: bool,
     /// Events parked for a retry or behind one.
     failed: u64,
+    /// Of those, events that have not failed themselves: they wait behind another of their key.
+    behind: u64,
     /// Events that are not due yet.
     delayed: u64,
     /// Unresolved dead letters.
     dead: u64,
+    /// Events that died in the last hour, resolved since or not.
+    dead_last_hour: u64,
     /// Deliveries that its lines tell of.
     delivered: u64,
+    /// Of those, deliveries in the last minute.
+    delivered_last_minute: u64,
     /// Lanes that a live relay holds.
     lanes_held: u64,
+    /// When a line was last appended.
+    moved_at: Option<String>,
     /// How old the oldest event is that is pending or failed, in seconds.
     oldest_age_seconds: Option<f64>,
+    /// How old the oldest event is that is failed, in seconds.
+    oldest_failed_seconds: Option<f64>,
 }
 
 impl SubscriptionView {
@@ -44,12 +57,18 @@ impl SubscriptionView {
             name: status.name,
             paused: status.paused,
             pending: status.pending,
+            pending_estimated: status.pending_estimated,
             failed: status.failed,
+            behind: status.behind,
             delayed: status.delayed,
             dead: status.dead,
+            dead_last_hour: status.dead_last_hour,
             delivered: status.delivered,
+            delivered_last_minute: status.delivered_last_minute,
             lanes_held: status.lanes_held,
+            moved_at: status.moved_at.map(time::text),
             oldest_age_seconds: status.oldest_age_seconds,
+            oldest_failed_seconds: status.oldest_failed_seconds,
         }
     }
 }
@@ -67,6 +86,29 @@ pub(crate) struct Done {
     /// How many subscriptions, lanes or dead letters it concerned; 0 if all was as wished before.
     #[schema(example = 1)]
     pub(super) concerned: u64,
+}
+
+/// What an act concerns, or would.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Foreseen)]
+pub(crate) struct ForeseenView {
+    /// Whether nothing was done.
+    dry_run: bool,
+    /// How many dead letters, subscriptions or lanes.
+    concerned: u64,
+    /// How many events come again: delivered, failed and dead ones.
+    again: u64,
+    /// How many pending events are passed over, so that they are never delivered.
+    skipped: u64,
+    /// Whether events were counted only in part, and the rest is estimated.
+    estimated: bool,
+}
+
+impl ForeseenView {
+    pub(super) fn of(foreseen: Foreseen, dry_run: bool) -> Self {
+        let Foreseen { concerned, again, skipped, estimated } = foreseen;
+        Self { dry_run, concerned, again, skipped, estimated }
+    }
 }
 
 /// All subscriptions, and how they stand.
@@ -140,34 +182,46 @@ pub(crate) struct Reset {
     to: Option<String>,
     /// So that the event at this position is the next one.
     position: Option<i64>,
+    /// So that the first event that was written at this time or later is the next one.
+    time: Option<String>,
+    /// Only say what it would do.
+    dry_run: Option<bool>,
 }
 
 /// Move the cursor of a paused subscription, once its lanes are given back. What lies between is delivered again, or never.
 #[utoipa::path(
     post, path = "/subscriptions/{name}/reset", tag = "subscriptions", operation_id = "reset_subscription",
     params(("name" = String, Path, description = "its name", example = "billing")), request_body = Reset,
-    responses((status = 200, body = Done))
+    responses((status = 200, body = ForeseenView))
 )]
 pub(crate) async fn reset(
     State(app): State<App>,
     Path(subscription): Path<String>,
     Extension(who): Extension<Who>,
     Body(body): Body,
-) -> Answer<Done> {
+) -> Answer<ForeseenView> {
     let to = read_reset(&body);
+    let dry_run = body.switch("dry_run");
     body.end()?;
-    let Some(to) = to else { return Err(Problem::invalid("one of to and position is needed")) };
-    act(&app, OperatorAct::Reset { subscription, to }, &who).await
+    let Some(to) = to else { return Err(Problem::invalid("one of to, position and time is needed")) };
+    let act = OperatorAct::Reset { subscription, to };
+    let foreseen = app.admin.foresee(&act).await?;
+    if !dry_run {
+        _ = super::subscriptions::act(&app, act, &who).await?;
+    }
+    Ok(Json(ForeseenView::of(foreseen, dry_run)))
 }
 
 fn read_reset(body: &Input) -> Option<ResetTo> {
     let to = body.word("to", &[("beginning", ResetTo::Beginning), ("now", ResetTo::Now)]);
     let position =
         body.number("position", 1..=i64::MAX).map(|position| ResetTo::Position(Position(position)));
-    if to.is_some() && position.is_some() {
-        body.wrong("position", "is there, and to as well; one of them is allowed");
+    let time = body.time("time").map(ResetTo::Time);
+    let given: Vec<ResetTo> = [to, position, time].into_iter().flatten().collect();
+    if given.len() > 1 {
+        body.wrong("to", "and position and time exclude each other; one of them is allowed");
     }
-    to.or(position)
+    given.first().copied()
 }
 
 /// Remove a subscription with its cursors and everything parked. Its dead letters stay.
@@ -198,6 +252,8 @@ fn name(act: &OperatorAct) -> &'static str {
         OperatorAct::Replay(_) => "replay",
         OperatorAct::Edit { .. } => "edit",
         OperatorAct::Discard(_) => "discard",
+        OperatorAct::Start(_) => "start a job",
+        OperatorAct::Cancel(_) => "cancel a job",
         OperatorAct::Pause(_) => "pause",
         OperatorAct::Resume(_) => "resume",
         OperatorAct::Reset { .. } => "reset",

@@ -81,7 +81,7 @@ pub(crate) fn gather(app: &App, now: Instant) -> Facts {
             still: known.progress.still(now, &found.name),
             delivered,
             unsuccessful,
-            died_last_hour: known.ring.died(&found.name),
+            died_last_hour: found.dead_last_hour,
         }
     });
     Facts {
@@ -89,7 +89,7 @@ pub(crate) fn gather(app: &App, now: Instant) -> Facts {
         database: known.database.as_ref().map(asked),
         sinks: sinks.collect(),
         subscriptions: subscriptions.collect(),
-        orphaned: None,
+        orphaned: status.map(|status| status.orphaned),
         damage: None,
     }
 }

@@ -208,6 +208,25 @@ impl Input {
         self.find(name)
     }
 
+    /// The fields below a field.
+    pub(crate) fn object(&self, name: &'static str) -> Option<Input> {
+        let value = self.find(name)?;
+        match value {
+            Value::Object(fields) => Some(Self::new(self.origin, fields.clone())),
+            _ => {
+                self.wrong(name, &format!("is {}; allowed is an object", shown(value)));
+                None
+            }
+        }
+    }
+
+    /// Takes over everything that is wrong below a field.
+    pub(crate) fn below(&self, name: &str, input: Input) {
+        for wrong in input.all_wrong() {
+            self.wrong(&format!("{name}.{}", wrong.field), &wrong.detail);
+        }
+    }
+
     /// Notes that a field is wrong, in words that follow its name.
     pub(crate) fn wrong(&self, field: &str, detail: &str) {
         let field: String = field.chars().take(60).collect();
@@ -307,11 +326,14 @@ mod tests {
 
     #[test]
     fn a_body_has_typed_values() {
-        let input = body(r#"{"n": "5", "s": 1, "ids": [1, 0], "all": {"a": 1}}"#);
+        let input = body(r#"{"n": "5", "s": 1, "ids": [1, 0], "all": {"a": 1}, "o": {"x": 1, "y": 2}}"#);
         input.number("n", 1..=9);
         input.switch("s");
         input.ids("ids", 10);
         input.texts("all");
+        let below = input.object("o").unwrap();
+        below.number("x", 1..=9);
+        input.below("o", below);
         assert_eq!(
             wrong(input),
             [
@@ -319,6 +341,7 @@ mod tests {
                 "s is 1; allowed is true or false",
                 "ids is a list; allowed is a list of 1 to 10 ids",
                 "all is an object; allowed are names with texts",
+                "o.y is not known; known are x",
             ]
         );
     }

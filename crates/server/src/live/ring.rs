@@ -60,13 +60,6 @@ impl Ring {
             )
         })
     }
-
-    /// How many events of a subscription died in all the seconds that are kept.
-    pub(crate) fn died(&self, name: &str) -> u64 {
-        let seconds: Vec<&Second> = self.columns.get(name).into_iter().flatten().flatten().collect();
-        let grown = seconds.windows(2).map(|pair| u64::from(pair[1].dead.saturating_sub(pair[0].dead)));
-        grown.sum()
-    }
 }
 
 #[cfg(test)]

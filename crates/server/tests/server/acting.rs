@@ -51,13 +51,13 @@ async fn dead_letters_are_replayed_edited_and_discarded_in_the_operators_name() 
     fixture.dead(&[card(), json!(2), json!(3)], OnDead::Continue).await;
 
     let replay = running.operator.post("/api/v1/dead-letters/replay", &json!({ "ids": [1, 99] })).await;
-    assert_eq!(replay.json(), json!({ "concerned": 1 }));
+    assert_eq!(replay.json(), json!({ "dry_run": false, "concerned": 1, "job_id": null }));
     let again = running.operator.post("/api/v1/dead-letters/replay", &json!({ "ids": [1] })).await;
-    assert_eq!(again.json(), json!({ "concerned": 0 }), "a second click changes nothing");
+    assert_eq!(again.json()["concerned"], 0, "a second click changes nothing");
     let edit = json!({ "payload": "{\"order\": 8}", "headers": { "a": "b" }, "topic": "late" });
     let edited = running.operator.post("/api/v1/dead-letters/2/edit", &edit).await.json();
     let discard = running.operator.post("/api/v1/dead-letters/discard", &json!({ "ids": [3] })).await;
-    assert_eq!(discard.json(), json!({ "concerned": 1 }));
+    assert_eq!(discard.json()["concerned"], 1);
 
     for (dead_id, resolution) in [(1, "replayed"), (2, "edited"), (3, "discarded")] {
         let letter = running.viewer.get(&format!("/api/v1/dead-letters/{dead_id}")).await.json();
@@ -104,4 +104,68 @@ async fn the_configuration_is_shown_as_it_was_given() {
     let fixture = Fixture::new().await;
     let running = fixture.serve().await;
     assert_eq!(running.viewer.get("/api/v1/config").await.json(), json!({ "text": "lease: 15s\n" }));
+}
+
+#[tokio::test]
+async fn a_selection_is_counted_first_and_then_a_job_that_the_relay_carries_out() {
+    let fixture = Fixture::new().await;
+    let running = fixture.serve().await;
+    fixture.dead(&[json!(1), json!(2), json!(3)], OnDead::Continue).await;
+    let groups = running.viewer.get("/api/v1/dead-letters/groups?subscription=billing").await.json();
+    assert_eq!((&groups["items"][0]["count"], groups["items"].as_array().unwrap().len()), (&json!(3), 1));
+
+    let filter = json!({ "subscription": "billing", "error": groups["items"][0]["error"] });
+    let replay = "/api/v1/dead-letters/replay";
+    let dry = running.operator.post(replay, &json!({ "filter": filter, "dry_run": true })).await.json();
+    assert_eq!(dry, json!({ "dry_run": true, "concerned": 3, "job_id": null }));
+    let started =
+        running.operator.post(replay, &json!({ "filter": filter, "per_second": 1000 })).await.json();
+    let job_id = started["job_id"].as_u64().unwrap();
+    let path = format!("/api/v1/jobs/{job_id}");
+    let job = running.viewer.get(&path).await.json();
+    assert_eq!((&job["requested_by"], &job["filter"]["subscription"]), (&json!("olaf"), &json!("billing")));
+
+    let relay = fixture.relay(Taking).await;
+    wait_until("it is done", async || running.viewer.get(&path).await.json()["state"] == "done").await;
+    wait_until("all are delivered", async || {
+        running.viewer.get("/api/v1/subscriptions/billing").await.json()["delivered"] == 3
+    })
+    .await;
+    relay.stop().await;
+    assert_eq!(running.viewer.get(&path).await.json()["done"], 3);
+    running.operator.post(&format!("{path}/cancel"), &json!({})).await.problem(409);
+    running.operator.post("/api/v1/jobs/99/cancel", &json!({})).await.problem(404);
+    running.viewer.get("/api/v1/jobs/99").await.problem(404);
+    assert_eq!(running.viewer.get("/api/v1/jobs").await.json()["items"].as_array().unwrap().len(), 1);
+
+    let audit = running.viewer.get("/api/v1/audit?by=olaf").await.json();
+    let what: Vec<_> = audit["items"].as_array().unwrap().iter().map(|entry| entry["what"].clone()).collect();
+    assert_eq!(what.last(), Some(&json!("started")), "{audit}");
+    for bad in [
+        json!({}),
+        json!({ "ids": [1], "filter": {} }),
+        json!({ "ids": [1], "per_second": 5 }),
+        json!({ "filter": { "reason": "x", "y": 1 } }),
+    ] {
+        running.operator.post(replay, &bad).await.problem(400);
+    }
+}
+
+#[tokio::test]
+async fn a_reset_says_what_it_would_do() {
+    let fixture = Fixture::new().await;
+    let running = fixture.serve().await;
+    let relay = fixture.relay(Taking).await;
+    fixture.publish("order.placed", "order-7", &json!(1)).await;
+    let ask = "/api/v1/subscriptions/billing";
+    wait_until("it is delivered", async || running.viewer.get(ask).await.json()["delivered"] == 1).await;
+
+    let dry = json!({ "to": "beginning", "dry_run": true });
+    let foreseen = running.operator.post(&format!("{ask}/reset"), &dry).await.json();
+    assert_eq!((&foreseen["again"], &foreseen["dry_run"]), (&json!(1), &json!(true)));
+    let lanes = running.viewer.get(&format!("{ask}/lanes")).await.json();
+    assert_eq!(lanes["items"].as_array().unwrap().len(), 4);
+    let relays = running.viewer.get("/api/v1/relays").await.json();
+    assert_eq!(relays["items"][0]["lanes"], 4);
+    relay.stop().await;
 }

@@ -98,7 +98,7 @@ async fn a_key_tells_its_events_in_order_and_what_blocks_it() {
     assert_eq!(positions, [1, 2, 3]);
     assert_eq!(
         key["blocked"],
-        json!([{ "subscription": "billing", "position": null, "dead_id": 1, "due_at": null, "waiting": 2 }])
+        json!([{ "subscription": "billing", "position": 1, "due_at": null, "waiting": 2 }])
     );
     let other = running.viewer.get("/api/v1/keys/order%2F8").await.json();
     assert_eq!((&other["blocked"], other["items"].as_array().unwrap().len()), (&json!([]), 1));

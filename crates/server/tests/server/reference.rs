@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::document::{Operation, document, operations};
+use crate::document::{Operation, description, document, operations};
 
 const OPENING: &str = "\
 # API
@@ -171,7 +171,12 @@ fn table(name: &str, schema: &Value) -> String {
     };
     table.push_str("\n| field | type | meaning |\n|---|---|---|\n");
     for (field, value) in fields {
-        _ = writeln!(table, "| `{field}` | {} | {} |", type_of(value), text(&value["description"]));
+        _ = writeln!(
+            table,
+            "| `{field}` | {} | {} |",
+            type_of(value),
+            description(value).unwrap_or_default().replace('\n', " ")
+        );
     }
     table
 }
