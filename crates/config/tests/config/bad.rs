@@ -39,7 +39,7 @@ colour: red
             "line 13: subscriptions[0].sink has file and stdout; allowed is one of kafka, file or stdout",
             "line 15: subscriptions[1].retry.base is 2h, and max is 1m; base may not be longer",
             "line 16: subscriptions[1].sink.flie is not known; did you mean file?",
-            "line 17: colour is not known; known here are database, relay, retention, retry, subscriptions, metrics",
+            "line 17: colour is not known; known here are database, relay, retention, retry, subscriptions, metrics, server",
         ]
     );
 }
@@ -141,11 +141,11 @@ fn every_section_knows_what_it_does_not_know() {
 /// A file with a key that nobody knows in this section.
 fn with_a_strange_key(section: &str) -> String {
     let steps: Vec<&str> = section.split('.').collect();
-    let inner = steps
-        .iter()
-        .skip(1)
-        .rev()
-        .fold("strange: x".to_owned(), |inner, step| format!("{step}: {{ {inner} }}"));
+    let within = |inner: String, step: &&str| match step.strip_suffix("[]") {
+        Some(list) => format!("{list}: [{{ {inner} }}]"),
+        None => format!("{step}: {{ {inner} }}"),
+    };
+    let inner = steps.iter().skip(1).rev().fold("strange: x".to_owned(), within);
     match steps[0] {
         "" => around("strange: x"),
         "subscriptions[]" => around(&format!("subscriptions:\n  - {{ {inner} }}")),

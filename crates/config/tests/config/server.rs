@@ -53,9 +53,9 @@ fn everything_that_is_wrong_is_said() {
         ],
     );
     check(
-        "server:\n  listen: [::]:80\n  tokens: []",
+        "server:\n  listen: '[::]'\n  tokens: []",
         &[
-            "line 2: server.listen is [::]:80; allowed is an address with a port, such as 127.0.0.1:8025 or 0.0.0.0:8025",
+            "line 2: server.listen is [::]; allowed is an address with a port, such as 127.0.0.1:8025 or 0.0.0.0:8025",
             "line 3: server.tokens is empty; at least one is needed",
         ],
     );
