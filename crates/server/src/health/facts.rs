@@ -78,7 +78,7 @@ pub(crate) fn gather(app: &App, now: Instant) -> Facts {
             pending: found.pending,
             failed: found.failed,
             lag: Duration::from_secs_f64(found.oldest_age_seconds.unwrap_or(0.0).clamp(0.0, 1e9)),
-            still: known.progress.still(now, &found.name),
+            still: known.progress.still(&found.name),
             delivered,
             unsuccessful,
             died_last_hour: found.dead_last_hour,

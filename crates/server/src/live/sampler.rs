@@ -28,6 +28,8 @@ const UNWATCHED: Duration = Duration::from_secs(5);
 const DATABASE_TIME: Duration = Duration::from_secs(10);
 /// Asking a large log takes a while. The wait is at least so many times as long, so that it never costs much.
 const DATABASE_SHARE: u32 = 20;
+/// But never longer than this: what is older says nothing about health.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// How often destinations are asked, and how long they may take to answer.
 const SINK_INTERVAL: Duration = Duration::from_secs(15);
 const SINK_TIME: Duration = Duration::from_secs(5);
@@ -51,7 +53,7 @@ pub(crate) async fn ask_database(app: App) {
         app.hub.known().database = Some(Asked { at: Instant::now(), answer });
         let wait = if app.hub.is_watched() { SECOND } else { UNWATCHED };
         tokio::select! {
-            () = tokio::time::sleep(wait.max(took * DATABASE_SHARE)) => {}
+            () = tokio::time::sleep(wait.max(took * DATABASE_SHARE).min(LONGEST_WAIT)) => {}
             () = app.hub.joined() => {}
         }
     }

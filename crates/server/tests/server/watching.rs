@@ -86,6 +86,7 @@ async fn who_looks_sees_every_second_what_happens_and_the_end() {
 
     running.stop.take().unwrap().send(()).unwrap();
     while stream.next("sample").await.is_some() {}
+    assert!(stream.text.ends_with("0\r\n\r\n"), "it was ended, and not cut off: {:?}", stream.text);
     timeout(PATIENCE, running.task.join_next()).await.expect("the server ends in time").unwrap().unwrap();
 }
 
