@@ -11,10 +11,10 @@ use rdkafka::{
     error::RDKafkaErrorCode,
     message::{Header, OwnedHeaders},
 };
-use tokio::time::{sleep_until, timeout_at};
+use tokio::time::{sleep, sleep_until, timeout, timeout_at};
 
 use crate::{
-    producer::{Producer, Record},
+    producer::{Producer, Record, SWEEP},
     receipts::{Place, Receipt},
 };
 
@@ -27,6 +27,9 @@ pub(crate) struct Deadline {
     /// What was on the wire by then has until here to be acknowledged.
     pub(crate) end: Instant,
 }
+
+/// After so long a client whose queue is full is asked again.
+const FULL: Duration = Duration::from_millis(5);
 
 /// How long before its time is over a wave is stopped.
 const MARGIN: Duration = Duration::from_millis(250);
@@ -92,11 +95,11 @@ impl Wave {
                 }
                 Err((RDKafkaErrorCode::QueueFull, back)) if !deadline.is_over() => {
                     record = back;
-                    self.producer.desk().wait_for_room().await;
+                    sleep(FULL).await;
                 }
                 Err((RDKafkaErrorCode::Fatal, _)) => {
                     // The client's thread will see it as well, but whoever comes next must not get this client again.
-                    self.producer.desk().retire(deadline.end);
+                    self.producer.retire(deadline.end);
                     return Err(RDKafkaErrorCode::Fatal);
                 }
                 Err((code, _)) => return Err(code),
@@ -115,23 +118,29 @@ impl Wave {
             () = sleep_until(deadline.stop.into()) => End::Late,
         };
         if end != End::Complete {
-            desk.retire(deadline.end);
+            self.producer.retire(deadline.end);
             // What is taken back from the wire comes a moment after the end.
             let last = deadline.end + deadline.end.saturating_duration_since(deadline.stop) / 4;
-            let _ = timeout_at(last.into(), self.place.done.notified()).await;
+            let _ = timeout_at(last.into(), self.sweep_until_done()).await;
         }
         self.ended = true;
         (desk.receipts.close(&self.place), end)
+    }
+
+    async fn sweep_until_done(&self) {
+        while timeout(SWEEP, self.place.done.notified()).await.is_err() {
+            self.producer.sweep();
+        }
     }
 }
 
 impl Drop for Wave {
     fn drop(&mut self) {
         if !self.ended {
-            let desk = self.producer.desk();
-            desk.receipts.cut(&self.place, self.sent);
-            desk.retire(Instant::now());
-            desk.receipts.close(&self.place);
+            let receipts = &self.producer.desk().receipts;
+            receipts.cut(&self.place, self.sent);
+            self.producer.retire(Instant::now());
+            receipts.close(&self.place);
         }
     }
 }

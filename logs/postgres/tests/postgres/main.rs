@@ -10,6 +10,7 @@ mod crash;
 mod fixture;
 mod opening;
 mod order;
+mod pitfalls;
 mod plain_sql;
 mod pooler;
 mod pruning;
