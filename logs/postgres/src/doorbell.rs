@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Rings that come sooner after the last are one ring.
-const DEBOUNCE: Duration = Duration::from_millis(2);
+const DEBOUNCE: Duration = Duration::from_millis(1);
 
 /// After trouble, a little patience.
 const PAUSE: Duration = Duration::from_secs(1);
