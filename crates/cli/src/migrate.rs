@@ -136,14 +136,14 @@ mod tests {
     #[test]
     fn tells_what_was_there_and_what_is_there_now() {
         let database = made_up("sqlite://shop.db", "billing");
-        let now = Status { schema_version: 2, lanes: 16, ..Status::default() };
+        let now = Status { schema_version: 3, lanes: 16, ..Status::default() };
         let before =
             Error::new(ErrorKind::Schema, "the tables have schema version 1; run `posthaste migrate`");
 
         let text = report(&database, Some(&before), &now);
         assert!(text.contains("before  the tables have schema version 1\n"), "{text}");
-        assert!(text.contains("now     schema version 2, 16 lanes\n"), "{text}");
+        assert!(text.contains("now     schema version 3, 16 lanes\n"), "{text}");
         assert!(text.contains("--database sqlite://shop.db --prefix billing"), "{text}");
-        assert_eq!(report(&database, None, &now), "up to date: schema version 2, 16 lanes; nothing to do\n");
+        assert_eq!(report(&database, None, &now), "up to date: schema version 3, 16 lanes; nothing to do\n");
     }
 }

@@ -19,10 +19,14 @@ mod retry;
 mod sink;
 mod subscription;
 mod time;
+mod upkeep;
 
 pub use admin::{
-    Act as OperatorAct, Admin, DeadFilter, DeadLetter, Edit, EventFilter, EventStatus, EventSummary, Paged,
-    ResetTo, Selection, Status, StatusWord, SubscriptionStatus, Timeline, TimelineItem,
+    Act as OperatorAct, Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Edit, ErrorText,
+    EventFilter, EventStatus, EventSummary, Extent, Foreseen, Inspect, Job, JobKind, JobRequest, JobState,
+    LaneStatus, Look, MAX_BATCH, MAX_COUNTED, MAX_GROUPS, MAX_IDS, MAX_JOBS, Paged, RelayStatus, ResetTo,
+    Sample, Sort, Status, StatusWord, SubscriptionStatus, Timeline, TimelineItem, error_line, letters_text,
+    page_size,
 };
 pub use capabilities::Capabilities;
 pub use error::{Error, ErrorKind, Result};
@@ -34,7 +38,7 @@ pub use event_id::EventId;
 pub use fault::{DeadReason, Delivery, Fault, FaultKind, MAX_ERROR_CHARS, cut_error};
 pub use log::{
     Act, ActKind, Appended, Buried, Census, Change, Due, Hold, LaneCensus, Lease, Limit, Log, Page, Parked,
-    Pruned, Read, RelayId, Retention, Subscribed, SubscriptionCensus,
+    Read, RelayId, Subscribed, SubscriptionCensus,
 };
 pub use names::{AggregateType, EventType};
 pub use overrides::RetryOverrides;
@@ -44,3 +48,4 @@ pub use retry::{Outcome, RetryPolicy};
 pub use sink::Sink;
 pub use subscription::{Filter, OnDead, Order, Pattern, Start, Subscription};
 pub use time::{Clock, SystemClock, Timestamp};
+pub use upkeep::{Pruned, Retention, Upkeep, Worked};

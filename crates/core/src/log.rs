@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Capabilities, Cursor, DeadReason, Entry, Event, Lane, LaneSet, Position, Result, Subscription, Timestamp,
+    Upkeep,
 };
 
 /// What the relay needs of a database.
 #[async_trait]
-pub trait Log: Send + Sync + 'static {
+pub trait Log: Upkeep {
     /// What this log can do.
     fn capabilities(&self) -> Capabilities;
 
@@ -39,9 +40,6 @@ pub trait Log: Send + Sync + 'static {
 
     /// Removes the relay's row, so that others need not wait for its lease to end.
     async fn leave(&self, relay: &RelayId) -> Result<()>;
-
-    /// Removes what is older than the retention and settled by every subscription; a bounded step at a time.
-    async fn prune(&self, retention: &Retention) -> Result<Pruned>;
 
     /// Rings when something may have been committed by anybody.
     fn doorbell(&self) -> BoxStream<'static, ()>;
@@ -229,6 +227,13 @@ impl ActKind {
         }
     }
 
+    /// The kind that is stored as this text.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        let all = [ActKind::Taken, ActKind::Settled, ActKind::GivenBack, ActKind::Reset];
+        all.into_iter().find(|kind| kind.as_str() == text)
+    }
+
     /// Whether the relay of such a line holds the lane after it.
     #[must_use]
     pub fn holds(self) -> bool {
@@ -299,39 +304,4 @@ pub enum Appended {
     Done,
     /// The number was taken by somebody else: the lane is lost, and nothing was changed.
     Fenced,
-}
-
-/// What may be pruned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retention {
-    /// Settled events older than this go.
-    pub events: Duration,
-    /// Lines older than this go, except the last of each lane.
-    pub lines: Duration,
-    /// Journal rows older than this go.
-    pub journal: Duration,
-    /// Dead letters that somebody resolved longer ago than this go, once the log has no more of the event. Others never do.
-    pub dead: Duration,
-    /// How many rows of each kind go in one step at most.
-    pub step: u32,
-}
-
-impl Default for Retention {
-    fn default() -> Self {
-        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-        Self { events: 7 * DAY, lines: 7 * DAY, journal: 30 * DAY, dead: 30 * DAY, step: 1_000 }
-    }
-}
-
-/// What was pruned in one step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pruned {
-    /// Events that went.
-    pub events: u64,
-    /// Lines that went.
-    pub lines: u64,
-    /// Journal rows that went.
-    pub journal: u64,
-    /// Resolved dead letters that went.
-    pub dead: u64,
 }

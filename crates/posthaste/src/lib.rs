@@ -67,12 +67,14 @@ mod transaction;
 mod unit_of_work;
 
 pub use posthaste_core::{
-    Admin, AggregateType, Capabilities, Clock, Cursor, DeadFilter, DeadLetter, DeadReason, Delivery, Edit,
-    Entry, Error, ErrorKind, Event, EventBuilder, EventFilter, EventId, EventRules, EventStatus,
-    EventSummary, EventType, Fault, FaultKind, Filter, IntoEvent, Lane, Limit, Log, OnDead, OperatorAct,
-    Order, Paged, Pattern, Payload, Position, Published, ResetTo, Result, Retention, RetryOverrides,
-    RetryPolicy, Selection, Sink, Stamp, Start, Status, StatusWord, Subscription, SubscriptionStatus,
-    SystemClock, Timeline, TimelineItem, Timestamp, TopicRule, aggregate_types, event_types,
+    Admin, AggregateType, AuditEntry, AuditFilter, Capabilities, Clock, Cursor, DeadFilter, DeadGroup,
+    DeadLetter, DeadReason, Delivery, Edit, Entry, Error, ErrorKind, ErrorText, Event, EventBuilder,
+    EventFilter, EventId, EventRules, EventStatus, EventSummary, EventType, Fault, FaultKind, Filter,
+    Foreseen, Inspect, IntoEvent, Job, JobKind, JobRequest, JobState, Lane, LaneStatus, Limit, Log, OnDead,
+    OperatorAct, Order, Paged, Pattern, Payload, Position, Published, RelayId, RelayStatus, ResetTo, Result,
+    Retention, RetryOverrides, RetryPolicy, Sink, Sort, Stamp, Start, Status, StatusWord, Subscription,
+    SubscriptionStatus, SystemClock, Timeline, TimelineItem, Timestamp, TopicRule, Upkeep, aggregate_types,
+    event_types,
 };
 pub use posthaste_file::FileSink;
 pub use posthaste_listeners::{ListenerError, Listeners, Received};

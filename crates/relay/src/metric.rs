@@ -53,6 +53,7 @@ pub const ALL: &[(&str, Kind, &str)] = &[
     (CIRCUIT_OPEN, Kind::Gauge, "1 while a subscription's destination is taken to be down."),
     (LOOP_ERRORS, Kind::Counter, "Failures of the relay's own loops, by loop."),
     (PRUNED, Kind::Counter, "Rows removed by retention."),
+    (WORKED, Kind::Counter, "Dead letters that jobs have replayed or discarded."),
 ];
 
 const PUBLISHED: &str = "events_published_total";
@@ -84,6 +85,7 @@ const FENCED: &str = "fenced_settlements_total";
 const CIRCUIT_OPEN: &str = "circuit_open";
 const LOOP_ERRORS: &str = "loop_errors_total";
 const PRUNED: &str = "pruned_rows_total";
+const WORKED: &str = "job_letters_total";
 
 /// The metrics of one subscription, looked up once.
 #[derive(Clone)]
@@ -183,6 +185,11 @@ pub(crate) fn loop_failed(prefix: &str, name: &'static str) {
 /// Counts rows that retention removed.
 pub(crate) fn pruned(prefix: &str, rows: u64) {
     metrics::counter!(full_name(prefix, PRUNED)).increment(rows);
+}
+
+/// Counts dead letters that a job has replayed or discarded.
+pub(crate) fn worked(prefix: &str, letters: u64) {
+    metrics::counter!(full_name(prefix, WORKED)).increment(letters);
 }
 
 /// Notes how many bytes the tables take.

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use futures_util::stream::BoxStream;
 use posthaste_core::{
     Act, Appended, Capabilities, Error, ErrorKind, Hold, Lease, Log, Page, Pruned, Read, RelayId, Result,
-    Retention, Subscribed, Subscription,
+    Retention, Subscribed, Subscription, Upkeep, Worked,
 };
 
 /// A log around another that fails on purpose.
@@ -33,8 +33,10 @@ pub enum Operation {
     Append,
     /// [`Log::leave`].
     Leave,
-    /// [`Log::prune`].
+    /// [`Upkeep::prune`].
     Prune,
+    /// [`Upkeep::work`].
+    Work,
 }
 
 /// When an operation fails.
@@ -192,11 +194,18 @@ impl<L: Log> Log for FailingLog<L> {
         self.run(Operation::Leave, self.inner.leave(relay)).await
     }
 
+    fn doorbell(&self) -> BoxStream<'static, ()> {
+        self.inner.doorbell()
+    }
+}
+
+#[async_trait]
+impl<L: Log> Upkeep for FailingLog<L> {
     async fn prune(&self, retention: &Retention) -> Result<Pruned> {
         self.run(Operation::Prune, self.inner.prune(retention)).await
     }
 
-    fn doorbell(&self) -> BoxStream<'static, ()> {
-        self.inner.doorbell()
+    async fn work(&self) -> Result<Worked> {
+        self.run(Operation::Work, self.inner.work()).await
     }
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use posthaste::{DeadFilter, DeadLetter, Event, ListenerError, OperatorAct, Outbox, Selection, sqlite};
+use posthaste::{DeadFilter, DeadLetter, Event, ListenerError, OperatorAct, Outbox, sqlite};
 use tokio::sync::mpsc;
 
 #[tokio::main]
@@ -59,7 +59,7 @@ async fn main() -> Result<()> {
     );
 
     mended.store(true, Ordering::Release);
-    let replay = OperatorAct::Replay(Selection::Ids(vec![letter.dead_id]));
+    let replay = OperatorAct::Replay(vec![letter.dead_id]);
     println!("replayed: {}", outbox.admin().act(&replay, "example").await?);
     println!("delivered: {}", sees.recv().await.context("closed")?);
     println!("replayed once more: {}", outbox.admin().act(&replay, "example").await?);

@@ -1,29 +1,36 @@
--- $1 bytes of a payload at most, $2 after this one, $3 subscription, $4 reason, $5 type, $6 key (each or null), $7 also the resolved
--- ones, $8 rows at most. Of a payload that is larger only the size is told.
+-- $11 also the resolved ones, $12 behind this one, $13 up to this one, $14 how many to look at, $15 rows at most, $16 bytes of a payload at most: of a
+-- larger one only the size is told; the rest: see parts/dead_fits.sql. One after the other, in order, until there are enough ("offset 0").
 select
-  dead_id,
-  subscription,
-  position,
-  id,
-  event_type,
-  topic,
-  key,
-  {payload},
-  reason,
-  error,
-  attempts,
-  moved_at,
-  holds,
-  resolution,
-  resolved_at,
-  resolved_by,
-  new_id
-from {dead} o
-where dead_id > $2
-  and ($3::text is null or subscription = $3)
-  and ($4::text is null or reason = $4)
-  and ($5::text is null or event_type = $5)
-  and ($6::text is null or key = $6)
-  and ($7 or resolution is null)
-order by dead_id
-limit $8;
+  d.dead_id,
+  d.subscription,
+  d.position,
+  d.id,
+  d.event_type,
+  d.topic,
+  d.key,
+  d.aggregate_type,
+  d.aggregate_id,
+  d.tenant_id,
+  d.content_type,
+  case when octet_length(d.payload) <= $16 then d.payload end,
+  case when octet_length(d.payload_bytes) <= $16 then d.payload_bytes end,
+  coalesce(octet_length(d.payload), octet_length(d.payload_bytes)),
+  d.headers,
+  d.reason,
+  d.error,
+  d.attempts,
+  d.moved_at,
+  d.holds,
+  d.resolution,
+  d.resolved_at,
+  d.resolved_by,
+  d.new_id
+from (
+  {dead_look}) looked
+cross join lateral (
+  select d.*
+  from {dead} d
+  where d.dead_id = looked.dead_id
+  offset 0) d
+where {dead_fits}
+limit $15;

@@ -1,17 +1,16 @@
--- $1 before this position, $2 type, $3 topic, $4 key (each or null), $5 rows at most, $6 subscription, $7 whether the delayed ones are
--- meant, or the others, $8 now or null. By what is parked, so that a long log costs nothing.
+-- $1 behind this position, $2 before this position, $3 rows at most, $12 subscription, $13 whether the delayed ones are meant, or the others, $14 now
+-- or null; the rest: see parts/event_fits.sql. By what is parked, so that a long log costs nothing.
 select p.position
 from {parked} p
 cross join lateral (
-  select l.event_type, l.topic, l.key
+  select l.event_type, l.topic, l.key, l.aggregate_type, l.aggregate_id, l.tenant_id, l.created_at
   from {log} l
   where l.position = p.position
   offset 0) o
-where p.subscription = $6
-  and p.position < $1
-  and (p.delayed and p.due_at > coalesce($8, statement_timestamp())) = $7
-  and ($2::text is null or o.event_type = $2)
-  and ($3::text is null or o.topic = $3)
-  and ($4::text is null or o.key = $4)
+where p.subscription = $12
+  and p.position > $1
+  and p.position < $2
+  and (p.delayed and p.due_at > coalesce($14, statement_timestamp())) = $13
+  and {event_fits}
 order by p.position desc
-limit $5;
+limit $3;

@@ -1,12 +1,15 @@
--- $1 before this position, $2 type, $3 topic, $4 key (each or null), $5 rows at most, $6 subscription, $7 word.
+-- $1 behind this position, $2 before this position, $3 rows at most, $12 subscription, $13 word; the rest: see parts/event_fits.sql.
 -- For words that most events have at one time or another; newest first.
 select o.position
-from {standing} o
-where o.position < $1
-  and o.subscription = $6
-  and o.word = $7
-  and ($2::text is null or o.event_type = $2)
-  and ($3::text is null or o.topic = $3)
-  and ($4::text is null or o.key = $4)
+from {log} o
+cross join lateral (
+  select s.word
+  from {standing} s
+  where s.position = o.position and s.subscription = $12
+  offset 0) standing
+where o.position > $1
+  and o.position < $2
+  and {event_fits}
+  and standing.word = $13
 order by o.position desc
-limit $5;
+limit $3;

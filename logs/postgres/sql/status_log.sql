@@ -1,4 +1,4 @@
--- $1 now or null. The time, how many events there are, how many bytes the tables take, and how many relays live.
+-- $1 now or null. The time, how many events there are, whether that is an estimate, and how many bytes the tables take.
 -- Events are counted one by one up to 10,000. Beyond that it is told about how many there are: by how full a page of the table was when it
 -- was last analysed, and never more than there are positions.
 with counted as materialized (
@@ -15,7 +15,7 @@ select
         from pg_class c
         where c.oid = '{log}'::regclass and c.relpages > 0 and c.reltuples > 0)))
   end,
+  counted.events > 10000,
   (select sum(pg_total_relation_size(name::regclass))::bigint
-    from unnest(array['{log}', '{lines}', '{snapshots}', '{parked}', '{dead}', '{journal}']) name),
-  (select count(*) from {relays} where held_until >= coalesce($1, statement_timestamp()))
+    from unnest(array['{log}', '{lines}', '{snapshots}', '{parked}', '{dead}', '{journal}']) name)
 from counted;

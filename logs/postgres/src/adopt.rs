@@ -100,7 +100,8 @@ impl Adoption<'_> {
             self.run(once(&statements.reset_dead).bind(&name).bind(self.now).bind(BY)).await?;
             let detail = format!("from database cluster {from} to {to}");
             let journal = once(&statements.journal_act);
-            self.run(journal.bind(self.now).bind("reset").bind(&name).bind(detail).bind(BY)).await?;
+            let journal = journal.bind(self.now).bind("reset").bind(&name).bind(detail).bind(BY);
+            self.run(journal.bind(1_i64)).await?;
         }
         self.run(once(&statements.set_meta).bind("system_identifier").bind(to)).await?;
         Ok(())

@@ -25,6 +25,7 @@ mod subscribe;
 mod transaction;
 mod value;
 mod window;
+mod work;
 mod writer;
 
 pub use sqlx::{PgConnection, PgPool, PgTransaction};

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use posthaste_core::{
     Act, Appended, Capabilities, Hold, Lease, Log, Page, Pruned, Read, RelayId, Result, Retention,
-    Subscribed, Subscription,
+    Subscribed, Subscription, Upkeep, Worked,
 };
 use sqlx::{PgPool, SqlStr, postgres::PgPoolOptions};
 
@@ -26,6 +26,7 @@ use crate::{
     subscribe,
     value::Time,
     window::Memory,
+    work,
 };
 
 /// A new log has this many lanes unless told otherwise.
@@ -198,12 +199,19 @@ impl Log for PostgresLog {
         hold::leave(&self.inner, relay).await
     }
 
+    fn doorbell(&self) -> BoxStream<'static, ()> {
+        doorbell::doorbell(&self.inner.source, &self.inner.place)
+    }
+}
+
+#[async_trait]
+impl Upkeep for PostgresLog {
     async fn prune(&self, retention: &Retention) -> Result<Pruned> {
         prune::prune(&self.inner, retention).await
     }
 
-    fn doorbell(&self) -> BoxStream<'static, ()> {
-        doorbell::doorbell(&self.inner.source, &self.inner.place)
+    async fn work(&self) -> Result<Worked> {
+        work::work(&self.inner).await
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) async fn prune(log: &Inner, retention: &Retention) -> Result<Pruned> 
         remove(&mut connection, snapshots).await?;
     }
     pruned.journal = remove(&mut connection, old(&statements.prune_journal, retention.journal)).await?;
+    pruned.journal += remove(&mut connection, old(&statements.prune_jobs, retention.journal)).await?;
     pruned.dead = remove(&mut connection, old(&statements.prune_dead, retention.dead)).await?;
     connection.put_back().await?;
     Ok(pruned)

@@ -39,6 +39,21 @@ const PAYLOAD: &str = "case when octet_length(o.payload) <= {limit} then o.paylo
      case when octet_length(o.payload_bytes) <= {limit} then o.payload_bytes end, \
      coalesce(octet_length(o.payload), octet_length(o.payload_bytes))";
 
+/// What several statements have in common.
+const PARTS: [(&str, &str); 5] = [
+    ("{standing_columns}", include_str!("../parts/standing.sql")),
+    ("{blocked}", include_str!("../parts/blocked.sql")),
+    ("{event_fits}", include_str!("../parts/event_fits.sql")),
+    ("{dead_fits}", include_str!("../parts/dead_fits.sql")),
+    ("{dead_look}", include_str!("../parts/dead_look.sql")),
+];
+
+/// A part without its first lines, which say what it is.
+fn code(part: &str) -> String {
+    let lines: Vec<&str> = part.lines().skip_while(|line| line.starts_with("--")).collect();
+    lines.join("\n")
+}
+
 /// Where the tables of one log are: a schema, or whatever the search path says, and what their names begin with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
@@ -85,9 +100,10 @@ impl Place {
         for (name, value) in values {
             text = text.replace(name, value);
         }
+        for (name, part) in PARTS {
+            text = text.replace(name, &code(part));
+        }
         for (name, value) in [
-            ("{standing_columns}", include_str!("../parts/standing.sql").trim_end()),
-            ("{blocked}", include_str!("../parts/blocked.sql").trim_end()),
             ("{event}", EVENT),
             ("{from_record}", FROM_RECORD),
             ("{record}", RECORD),
@@ -109,7 +125,7 @@ impl Place {
 }
 
 /// How the statements name tables, sequences, views and functions, and what their real names end with.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 24] = [
     ("{log}", ""),
     ("{positions}", "position_seq"),
     ("{meta}", "meta"),
@@ -121,7 +137,9 @@ const NAMES: [(&str, &str); 22] = [
     ("{lines}", "lines"),
     ("{parked}", "parked"),
     ("{dead}", "dead"),
+    ("{dead_open}", "dead_open"),
     ("{journal}", "journal"),
+    ("{jobs}", "jobs"),
     ("{sequences}", "sequences"),
     ("{inbox}", "inbox"),
     ("{inbox_versions}", "inbox_versions"),
@@ -180,14 +198,18 @@ macro_rules! statements {
 }
 
 statements! {
-    adopt_events, adopt_history, adopt_lines, adopt_starts, append_lines, batch, batch_late, bury, census,
-    change_subscription, clear_parked, create_subscription, dead_letters, draw_versions, drop_lines, drop_parked,
-    drop_subscription, edit, enrol, exists, expire_relays, find_dead, find_duplicates, find_event, find_ids,
-    find_lines, find_subscription, first_lines, forget_incarnation, forget_snapshots, holders, incarnate, is_paused,
-    journal_act, journal_of, journal_resolved, keep_snapshot, leave, list_dead, list_log, list_parked, list_pending,
-    list_word, live_relays, lock, lock_lines, match_dead, meta, names, now, open, park, passing_line, prune_dead,
-    prune_events, prune_journal, prune_lines, prune_snapshots, publish, read_parked, remember_numbers, renew,
-    replay, reset_dead, reset_lines, reset_parked, resolve, select_dead, set_meta, set_paused, standing, status_log,
+    adopt_events, adopt_history, adopt_lines, adopt_starts, advance_job, ahead, append_lines, audit, batch,
+    batch_late, bury, cancel_job, census, change_subscription, clear_parked, count_dead, count_jobs,
+    create_subscription, dead_groups, dead_letters, dead_looked, dead_resolution, dead_span, draw_versions, drop_lines,
+    drop_parked, drop_subscription, due_job, edge_dead, edge_parked, edit, enrol, exists, expire_relays, extent,
+    find_dead, find_duplicates, find_event, find_ids, find_job, find_lines, find_subscription, first_lines,
+    foresee_again, foresee_dead, foresee_skipped, forget_incarnation, forget_snapshots, holders, incarnate,
+    is_paused, job_batch, journal_act, journal_of, journal_resolved, keep_snapshot, latest_jobs, leave,
+    list_dead, list_log, list_oldest, list_parked, list_pending, list_word, live_relays, lock, lock_lines, meta,
+    names, now, open, orphaned_events, orphaned_parked, park, passing_line, position_at, prune_dead,
+    prune_events, prune_jobs, prune_journal, prune_lines, prune_snapshots, publish, read_parked,
+    remember_numbers, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead, set_meta,
+    set_paused, standing, start_job, status_lanes, status_log, status_minute, status_relays,
     status_subscriptions, statuses, summaries, take_snapshot, unpark, wake,
 }
 

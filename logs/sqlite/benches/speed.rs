@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures_util::TryStreamExt;
 use posthaste_core::{
     Act, ActKind, Appended, Cursor, Event, EventId, EventRules, Hold, LaneSet, Lease, Limit, Log, Position,
-    Read, RelayId, Retention, Stamp, Subscription, Timestamp,
+    Read, RelayId, Retention, Stamp, Subscription, Timestamp, Upkeep,
 };
 use posthaste_sqlite::{SqliteLog, SqliteOptions};
 use sqlx::{ConnectOptions, Row};

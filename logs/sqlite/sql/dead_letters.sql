@@ -1,29 +1,32 @@
--- ?1 after this one, ?2 subscription, ?3 reason, ?4 type, ?5 key (each or null), ?6 also the resolved ones, ?7 rows at most,
--- ?8 bytes of a payload at most: in place of a larger one comes its size.
+-- ?11 also the resolved ones, ?12 behind this one, ?13 up to this one, ?14 how many to look at, ?15 rows at most, ?16 bytes of a payload at
+-- most: in place of a larger one comes its size; the rest: see parts/dead_fits.sql. (The loop over "looked" keeps its order.)
+with looked(dead_id) as (
+  {dead_look}
+)
 select
-  dead_id,
-  subscription,
-  position,
-  id,
-  event_type,
-  topic,
-  key,
-  case when octet_length(payload) <= ?8 then payload else octet_length(payload) end,
-  reason,
-  error,
-  attempts,
-  moved_at,
-  holds,
-  resolution,
-  resolved_at,
-  resolved_by,
-  new_id
-from "{prefix}_dead"
-where dead_id > ?1
-  and (?2 is null or subscription = ?2)
-  and (?3 is null or reason = ?3)
-  and (?4 is null or event_type = ?4)
-  and (?5 is null or key = ?5)
-  and (?6 or resolution is null)
-order by dead_id
-limit ?7;
+  d.dead_id,
+  d.subscription,
+  d.position,
+  d.id,
+  d.event_type,
+  d.topic,
+  d.key,
+  d.aggregate_type,
+  d.aggregate_id,
+  d.tenant_id,
+  d.content_type,
+  case when octet_length(d.payload) <= ?16 then d.payload else octet_length(d.payload) end,
+  d.headers,
+  d.reason,
+  d.error,
+  d.attempts,
+  d.moved_at,
+  d.holds,
+  d.resolution,
+  d.resolved_at,
+  d.resolved_by,
+  d.new_id
+from looked
+cross join "{prefix}_dead" d on d.dead_id = looked.dead_id
+where {dead_fits}
+limit ?15;

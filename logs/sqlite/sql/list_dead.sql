@@ -1,14 +1,15 @@
--- ?1 before this position, ?2 type, ?3 topic, ?4 key (each or null), ?5 rows at most, ?6 subscription.
+-- ?1 behind this position, ?2 before this position, ?3 rows at most, ?12 subscription; the rest: see parts/event_fits.sql.
 -- By the dead letters, so that a long log costs nothing. An event that died twice is one event.
 select json_group_array(position)
 from (
   select o.position
-  from "{prefix}_standing" o
-  where o.position in (select d.position from "{prefix}_dead" d where d.subscription = ?6 and d.position < ?1)
-    and o.subscription = ?6
-    and o.word = 'dead'
-    and (?2 is null or o.event_type = ?2)
-    and (?3 is null or o.topic = ?3)
-    and (?4 is null or o.key = ?4)
+  from "{prefix}" o
+  cross join "{prefix}_standing" standing on standing.position = o.position and standing.subscription = ?12
+  where o.position in (
+      select d.position
+      from "{prefix}_dead" d
+      where d.subscription = ?12 and d.position > ?1 and d.position < ?2)
+    and standing.word = 'dead'
+    and {event_fits}
   order by o.position desc
-  limit ?5);
+  limit ?3);

@@ -1,11 +1,10 @@
--- ?1 before this position, ?2 type, ?3 topic, ?4 key (each or null), ?5 rows at most. Newest first.
+-- ?1 behind this position, ?2 before this position, ?3 rows at most; the rest: see parts/event_fits.sql. Newest first.
 select json_group_array(position)
 from (
   select o.position
   from "{prefix}" o
-  where o.position < ?1
-    and (?2 is null or o.event_type = ?2)
-    and (?3 is null or o.topic = ?3)
-    and (?4 is null or o.key = ?4)
+  where o.position > ?1
+    and o.position < ?2
+    and {event_fits}
   order by o.position desc
-  limit ?5);
+  limit ?3);

@@ -1,15 +1,14 @@
--- ?1 before this position, ?2 type, ?3 topic, ?4 key (each or null), ?5 rows at most, ?6 subscription,
--- ?7 whether the delayed ones are meant, or the others, ?8 now. By what is parked, so that a long log costs nothing.
+-- ?1 behind this position, ?2 before this position, ?3 rows at most, ?12 subscription, ?13 whether the delayed ones are meant, or the others,
+-- ?14 now; the rest: see parts/event_fits.sql. By what is parked, so that a long log costs nothing.
 select json_group_array(position)
 from (
   select p.position
   from "{prefix}_parked" p
   cross join "{prefix}" o on o.position = p.position
-  where p.subscription = ?6
-    and p.position < ?1
-    and (p.delayed = 1 and p.due_at > ?8) = ?7
-    and (?2 is null or o.event_type = ?2)
-    and (?3 is null or o.topic = ?3)
-    and (?4 is null or o.key = ?4)
+  where p.subscription = ?12
+    and p.position > ?1
+    and p.position < ?2
+    and (p.delayed = 1 and p.due_at > ?14) = ?13
+    and {event_fits}
   order by p.position desc
-  limit ?5);
+  limit ?3);

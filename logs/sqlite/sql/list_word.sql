@@ -1,14 +1,13 @@
--- ?1 before this position, ?2 type, ?3 topic, ?4 key (each or null), ?5 rows at most, ?6 subscription, ?7 word.
+-- ?1 behind this position, ?2 before this position, ?3 rows at most, ?12 subscription, ?13 word; the rest: see parts/event_fits.sql.
 -- For words that most events have at one time or another; newest first.
 select json_group_array(position)
 from (
   select o.position
-  from "{prefix}_standing" o
-  where o.position < ?1
-    and o.subscription = ?6
-    and o.word = ?7
-    and (?2 is null or o.event_type = ?2)
-    and (?3 is null or o.topic = ?3)
-    and (?4 is null or o.key = ?4)
+  from "{prefix}" o
+  cross join "{prefix}_standing" standing on standing.position = o.position and standing.subscription = ?12
+  where o.position > ?1
+    and o.position < ?2
+    and {event_fits}
+    and standing.word = ?13
   order by o.position desc
-  limit ?5);
+  limit ?3);

@@ -1,51 +1,21 @@
--- ?1 now, ?2 number of lanes. One row a subscription, by name.
--- What is ahead of the cursors has to be counted row by row; the rest comes from indexes. The plus lets SQLite make an index for
--- the cursors: their lane has no type, and the one of a column would be in its way.
-with recursive
-lanes(lane) as (
-  values (0)
-  union all
-  select lane + 1 from lanes where lane + 1 < ?2
-),
-ends(subscription, lane, first, last) as (
-  select
-    s.name,
-    lanes.lane,
-    (select min(l.n) from "{prefix}_lines" l where l.subscription = s.name and l.lane = lanes.lane),
-    (select max(l.n) from "{prefix}_lines" l where l.subscription = s.name and l.lane = lanes.lane)
-  from "{prefix}_subscriptions" s
-  cross join lanes
-),
--- A lane without a line has settled nothing, so that everything in it counts.
-cursors(subscription, lane, cursor, delivered, held) as materialized (
-  select
-    e.subscription,
-    e.lane,
-    coalesce(last.cursor, 0),
-    coalesce(last.delivered_total - first.delivered_total + first.delivered, 0),
-    last.kind in ('taken', 'settled')
-      and exists (select 1 from "{prefix}_relays" r where r.relay = last.relay and r.held_until >= ?1)
-  from ends e
-  left join "{prefix}_lines" last on last.subscription = e.subscription and last.lane = e.lane and last.n = e.last
-  left join "{prefix}_lines" first on first.subscription = e.subscription and first.lane = e.lane and first.n = e.first
-)
+-- ?1 now, ?2 since when dead letters are counted, ?3 how many parked rows are looked at one by one. One row a subscription, by name: name, paused; how
+-- many are parked and how many of those wait for their time, both from the index alone; how many rows were looked at and how many of them are in the
+-- way and have not failed; when the oldest that is in the way was written; unresolved dead letters, and those that died since.
 select
   s.name,
   s.paused,
-  (select json_array(count(*), min(o.created_at))
-    from "{prefix}" o
-    cross join cursors c on c.subscription = s.name and c.lane = +o.lane
-    where o.position > (select min(first.cursor) from cursors first where first.subscription = s.name)
-      and o.position > c.cursor),
-  (select json_array(
-      count(*),
-      count(case when p.delayed = 1 and p.due_at > ?1 then 1 end),
-      min(case when p.delayed = 0 or p.due_at <= ?1 then o.created_at end))
-    from "{prefix}_parked" p
-    left join "{prefix}" o on o.position = p.position
+  (select json_array(count(*), count(case when p.delayed = 1 and p.due_at > ?1 then 1 end))
+    from "{prefix}_parked" p indexed by "{prefix}_parked_key"
     where p.subscription = s.name),
-  (select count(*) from "{prefix}_dead" d where d.subscription = s.name and d.resolution is null),
-  (select coalesce(sum(c.delivered), 0) from cursors c where c.subscription = s.name),
-  (select count(*) from cursors c where c.subscription = s.name and c.held)
+  (select json_array(count(*), count(case when (looked.delayed = 0 or looked.due_at <= ?1) and looked.last_error is null then 1 end))
+    from (select p.delayed, p.due_at, p.last_error from "{prefix}_parked" p where p.subscription = s.name order by p.position limit ?3) looked),
+  (select o.created_at
+    from "{prefix}_parked" p
+    cross join "{prefix}" o on o.position = p.position
+    where p.subscription = s.name and (p.delayed = 0 or p.due_at <= ?1)
+    order by p.position
+    limit 1),
+  (select count(*) from "{prefix}_dead" d indexed by "{prefix}_dead_waiting" where d.subscription = s.name and d.resolution is null),
+  (select count(*) from "{prefix}_dead" d indexed by "{prefix}_dead_moved" where d.moved_at >= ?2 and d.subscription = s.name)
 from "{prefix}_subscriptions" s
 order by s.name;

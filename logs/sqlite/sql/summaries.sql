@@ -1,5 +1,20 @@
 -- ?1 positions as a JSON array. Newest first.
-select o.position, o.id, o.event_type, o.topic, o.key, o.lane, o.created_at
+select
+  o.position,
+  o.id,
+  o.event_type,
+  o.event_version,
+  o.topic,
+  o.key,
+  o.lane,
+  o.aggregate_type,
+  o.aggregate_id,
+  o.version,
+  o.tenant_id,
+  o.correlation_id,
+  o.occurred_at,
+  o.created_at,
+  o.deliver_after
 from json_each(?1) page
 cross join "{prefix}" o on o.position = page.value
 order by o.position desc;

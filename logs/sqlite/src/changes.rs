@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use posthaste_core::{Act, Buried, Change, DeadReason, Due, Lane, Parked, Position, Result, cut_error};
+use posthaste_core::{
+    Act, Buried, Change, DeadReason, Due, Lane, Parked, Position, Result, cut_error, error_line,
+};
 use sqlx::{SqlStr, SqliteConnection};
 
 use crate::{
@@ -151,6 +153,7 @@ fn bind_buried<'q>(query: Bound<'q>, writing: Writing<'_>, (lane, buried): &(Lan
         .bind(lane.0)
         .bind(buried.reason.as_str())
         .bind(cut_error(&buried.error))
+        .bind(error_line(&buried.error))
         .bind(buried.attempts)
         .bind(buried.holds)
         .bind(writing.now.0);

@@ -46,6 +46,7 @@ mod statements;
 mod statistics;
 mod subscribe;
 mod transaction;
+mod work;
 mod writer;
 
 pub use sqlx::{SqliteConnection, SqlitePool, SqliteTransaction};

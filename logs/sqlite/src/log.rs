@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use posthaste_core::{
     Act, Appended, Capabilities, Clock, Hold, Lease, Log, Page, Pruned, Read, RelayId, Result, Retention,
-    Subscribed, Subscription, Timestamp,
+    Subscribed, Subscription, Timestamp, Upkeep, Worked,
 };
 use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
 
@@ -19,6 +19,7 @@ use crate::{
     statements::{Prefix, Statements},
     subscribe,
     transaction::lazy_pool,
+    work,
 };
 
 /// A new log has this many lanes unless told otherwise.
@@ -170,16 +171,23 @@ impl Log for SqliteLog {
         hold::leave(&self.inner, relay).await
     }
 
-    async fn prune(&self, retention: &Retention) -> Result<Pruned> {
-        prune::prune(&self.inner, retention).await
-    }
-
     fn doorbell(&self) -> BoxStream<'static, ()> {
         doorbell::doorbell(
             self.inner.source.own(),
             self.inner.statements.doorbell.clone(),
             self.inner.options.doorbell_interval,
         )
+    }
+}
+
+#[async_trait]
+impl Upkeep for SqliteLog {
+    async fn prune(&self, retention: &Retention) -> Result<Pruned> {
+        prune::prune(&self.inner, retention).await
+    }
+
+    async fn work(&self) -> Result<Worked> {
+        work::work(&self.inner).await
     }
 }
 

@@ -12,8 +12,11 @@ use crate::{
 };
 
 /// The migrations in order; the schema version is how many of them were applied. Released ones are never edited.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("../migrations/0001_outbox.sql"), include_str!("../migrations/0002_status.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../migrations/0001_outbox.sql"),
+    include_str!("../migrations/0002_status.sql"),
+    include_str!("../migrations/0003_jobs.sql"),
+];
 
 /// The version of the tables that this program knows.
 #[expect(clippy::cast_possible_wrap, reason = "there are few migrations")]

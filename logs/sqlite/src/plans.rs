@@ -12,9 +12,9 @@ use crate::{
     statements::{Prefix, Statements},
 };
 
-/// What may be read from end to end: lists that are bound or made on the way, and tables with a row for each subscription or
-/// relay, or for each index of the file, or fewer.
-const SMALL: [&str; 27] = [
+/// What may be read from end to end: lists that are bound or made on the way, and tables with a row for each subscription,
+/// relay or job, or for each index of the file, or fewer.
+const SMALL: [&str; 28] = [
     "CONSTANT ROW",
     "act",
     "asked",
@@ -28,6 +28,7 @@ const SMALL: [&str; 27] = [
     "known",
     "lanes",
     "old",
+    "outbox_jobs",
     "outbox_relays",
     "parked_lanes",
     "passed",
@@ -45,10 +46,11 @@ const SMALL: [&str; 27] = [
 ];
 
 /// Statements that relays or publishers run all the time.
-const HOT: [&str; 32] = [
+const HOT: [&str; 34] = [
     "append_lines",
     "bury",
     "census",
+    "count_jobs",
     "doorbell",
     "draw_versions",
     "enrol",
@@ -70,6 +72,7 @@ const HOT: [&str; 32] = [
     "park",
     "prune_dead",
     "prune_events",
+    "prune_jobs",
     "prune_journal",
     "prune_lines",
     "publish",
@@ -79,6 +82,95 @@ const HOT: [&str; 32] = [
     "set_paused",
     "unpark",
 ];
+
+/// Statements that people wait for, or that relays run for them.
+const AWAITED: [&str; 28] = [
+    "advance_job",
+    "ahead",
+    "audit",
+    "cancel_job",
+    "dead_letters",
+    "dead_looked",
+    "dead_span",
+    "due_job",
+    "edge_dead",
+    "edge_parked",
+    "extent",
+    "find_dead",
+    "find_event",
+    "find_job",
+    "foresee_again",
+    "foresee_skipped",
+    "job_batch",
+    "journal_of",
+    "list_dead",
+    "list_log",
+    "list_oldest",
+    "list_parked",
+    "list_word",
+    "position_at",
+    "status_lanes",
+    "status_minute",
+    "statuses",
+    "summaries",
+];
+
+/// What a plan calls the tables that grow.
+const LARGE: [&str; 12] = [
+    "o",
+    "d",
+    "p",
+    "l",
+    "first",
+    "last",
+    "low",
+    "middle",
+    "outbox",
+    "outbox_dead",
+    "outbox_parked",
+    "outbox_journal",
+];
+
+#[tokio::test]
+async fn what_people_wait_for_is_found_by_indexes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut connection, statements) = tables(&folder).await;
+    let prefix = Prefix::new("outbox").unwrap();
+    let mut seen = Vec::new();
+
+    for (name, sql) in statements.all().into_iter().filter(|(name, _)| AWAITED.contains(name)) {
+        seen.push(name);
+        let steps = plan(&mut connection, &prefix, sql.as_str()).await;
+        let reads_all = |step: &&String| {
+            step.strip_prefix("SCAN ").is_some_and(|what| LARGE.iter().any(|large| is_named(what, large)))
+        };
+        let bad: Vec<_> = steps.iter().filter(reads_all).collect();
+        assert!(bad.is_empty(), "{name} reads a whole table: {bad:?} in\n{}", steps.join("\n"));
+    }
+
+    assert_eq!(seen, AWAITED, "each of them is a statement");
+}
+
+#[tokio::test]
+async fn what_is_counted_is_counted_in_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut connection, statements) = tables(&folder).await;
+    let prefix = Prefix::new("outbox").unwrap();
+    let cases = [
+        (&statements.dead_groups, "d USING COVERING INDEX outbox_dead_groups"),
+        (&statements.count_dead, "d USING COVERING INDEX outbox_dead_groups"),
+        (&statements.status_subscriptions, "p USING COVERING INDEX outbox_parked_key (subscription=?)"),
+        (&statements.status_subscriptions, "d USING COVERING INDEX outbox_dead_waiting (subscription=?)"),
+        (&statements.status_subscriptions, "d USING COVERING INDEX outbox_dead_moved (moved_at>?)"),
+        (&statements.audit, "outbox_journal USING INDEX outbox_journal_acts (journal_id<?)"),
+        (&statements.job_batch, "d USING INDEX outbox_dead_order (position>?)"),
+    ];
+
+    for (sql, expected) in cases {
+        let steps = plan(&mut connection, &prefix, sql.as_str()).await.join("\n");
+        assert!(steps.contains(expected), "{expected} in\n{steps}");
+    }
+}
 
 async fn tables(folder: &tempfile::TempDir) -> (SqliteConnection, Statements) {
     let options =

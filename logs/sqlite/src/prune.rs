@@ -17,15 +17,16 @@ pub(crate) async fn prune(log: &Inner, retention: &Retention) -> Result<Pruned> 
     let journal = sqlx::query(statements.prune_journal.clone()).bind(journal).bind(step);
     let dead = now.before(retention.dead).0;
     let dead = sqlx::query(statements.prune_dead.clone()).bind(dead).bind(step);
+    let jobs = sqlx::query(statements.prune_jobs.clone()).bind(now.before(retention.journal).0).bind(step);
     // Each statement is a transaction by itself: the kinds do not depend on each other, and
     // other writers can come between.
-    let mut gone = [0; 4];
-    for (query, gone) in [events, lines, journal, dead].into_iter().zip(&mut gone) {
+    let mut gone = [0; 5];
+    for (query, gone) in [events, lines, journal, dead, jobs].into_iter().zip(&mut gone) {
         *gone = delete(query, &mut connection).await?;
     }
     connection.put_back();
-    let [events, lines, journal, dead] = gone;
-    Ok(Pruned { events, lines, journal, dead })
+    let [events, lines, journal, dead, jobs] = gone;
+    Ok(Pruned { events, lines, journal: journal + jobs, dead })
 }
 
 async fn delete(query: Bound<'_>, connection: &mut sqlx::SqliteConnection) -> Result<u64> {

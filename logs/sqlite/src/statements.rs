@@ -23,6 +23,20 @@ const FACTS: &str = "lane, hex(id), key, event_type, nullif(event_version, '1.0.
      version, tenant_id, nullif(content_type, 'application/json'), headers, correlation_id, idempotency_key, \
      deliver_after, retry, occurred_at, checked";
 
+/// What several statements have in common.
+const PARTS: [(&str, &str); 4] = [
+    ("{event_fits}", include_str!("../parts/event_fits.sql")),
+    ("{dead_fits}", include_str!("../parts/dead_fits.sql")),
+    ("{dead_look}", include_str!("../parts/dead_look.sql")),
+    ("{wanted}", include_str!("../parts/wanted.sql")),
+];
+
+/// A part without its first lines, which say what it is.
+fn code(part: &str) -> String {
+    let lines: Vec<&str> = part.lines().skip_while(|line| line.starts_with("--")).collect();
+    lines.join("\n")
+}
+
 /// A prefix that is safe inside quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prefix(String);
@@ -57,6 +71,9 @@ impl Prefix {
     pub(crate) fn fill(&self, text: &str, values: &[(&str, &str)]) -> SqlStr {
         let inbox = if self.0 == "outbox" { "inbox".to_owned() } else { format!("{}_inbox", self.0) };
         let mut text = text.replace("{prefix}", &self.0).replace("{inbox}", &inbox);
+        for (name, part) in PARTS {
+            text = text.replace(name, &code(part).replace("{prefix}", &self.0));
+        }
         for (name, value) in [("{event}", EVENT), ("{facts}", FACTS)].iter().chain(values) {
             text = text.replace(name, value);
         }
@@ -137,14 +154,19 @@ macro_rules! statements {
 }
 
 statements! {
-    census, change_subscription, clear_parked, create_subscription, dead_letters, doorbell,
-    draw_versions, drop_lines, drop_parked, drop_subscription, edit, enrol, expire_relays, find_dead, find_duplicate,
-    find_event, find_ids, find_lines, find_statistics, find_subscription, first_lines, forget_samples, forget_statistics, has_statistics, holders, is_paused, journal_act, journal_dead,
-    journal_delivered, journal_failed, journal_of, journal_resolved, keep_as_stored, last_position, leave, list_dead, list_log,
-    list_parked, list_word, match_dead, meta, names, passing_line, prune_dead, prune_events, prune_journal, prune_lines, read,
-    read_parked, remember_numbers, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead, set_meta, set_paused,
-    status_log, status_subscriptions, statuses, summaries, unpark;
-    append_lines: 7, bury: EVENT_COLUMNS + 8, park: EVENT_COLUMNS + 9, publish: EVENT_COLUMNS,
+    advance_job, ahead, audit, cancel_job, census, change_subscription, clear_parked, count_dead, count_jobs,
+    create_subscription, dead_groups, dead_letters, dead_looked, dead_span, doorbell, draw_versions,
+    drop_lines, drop_parked, drop_subscription, due_job, edge_dead, edge_parked, edit, enrol, expire_relays,
+    extent, find_dead, find_duplicate, find_event, find_ids, find_job, find_lines, find_statistics,
+    find_subscription, first_lines, foresee_again, foresee_skipped, forget_samples, forget_statistics,
+    has_statistics, holders, is_paused, job_batch, journal_act, journal_dead, journal_delivered,
+    journal_failed, journal_of, journal_resolved, keep_as_stored, last_position, latest_jobs, leave,
+    list_dead, list_log, list_oldest, list_parked, list_word, meta, names, orphaned_events, orphaned_parked,
+    passing_line, position_at, prune_dead, prune_events, prune_jobs, prune_journal, prune_lines, read,
+    read_parked, remember_numbers, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead,
+    set_meta, set_paused, start_job, status_lanes, status_log, status_minute, status_relays,
+    status_subscriptions, statuses, summaries, unpark;
+    append_lines: 7, bury: EVENT_COLUMNS + 9, park: EVENT_COLUMNS + 9, publish: EVENT_COLUMNS,
 }
 
 impl Statements {
@@ -188,7 +210,9 @@ mod tests {
 
         assert_eq!(statements.len(), files, "each file in sql/ is used");
         for (name, sql) in statements {
-            for placeholder in ["{prefix}", "{event}", "{facts}", "{rows}", "{lanes}", "{inbox}"] {
+            for placeholder in
+                ["{prefix}", "{event", "{facts}", "{rows}", "{lanes}", "{inbox}", "{dead_", "{wanted}"]
+            {
                 assert!(!sql.as_str().contains(placeholder), "{name} still has {placeholder}");
             }
             assert_eq!(

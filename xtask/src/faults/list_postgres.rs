@@ -200,8 +200,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "postgres-reset-passes-what-is-under-way",
         breaks: "a reset to a position passes what is under way (rule 2)",
         file: "logs/postgres/src/admin/reset.rs",
-        find: "(0, now, next.0.saturating_sub(1).max(0))",
-        replace: "(now, now, next.0.saturating_sub(1).max(0))",
+        find: "(0, now, reset_after(self.log, self.connection, to).await?)",
+        replace: "(now, now, reset_after(self.log, self.connection, to).await?)",
         caught_by: &[some("--test postgres -- windows::a_reset")],
     },
     Fault {
@@ -247,7 +247,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "postgres-two-clicks-send-twice",
         breaks: "a dead letter that two people replay at once is sent twice",
-        file: "logs/postgres/sql/match_dead.sql",
+        file: "logs/postgres/sql/select_dead.sql",
         find: "  order by dead_id\n  for update) selected;",
         replace: "  order by dead_id) selected;",
         caught_by: &[some("--test postgres -- sharing::two_clicks")],

@@ -6,6 +6,7 @@
 
 mod catcher;
 mod list;
+mod list_jobs;
 mod list_kafka;
 mod list_log;
 mod list_postgres;
@@ -73,9 +74,15 @@ impl Options {
 const SHARES: usize = 4;
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    [list::FAULTS, list_log::FAULTS, list_sqlite::FAULTS, list_postgres::FAULTS, list_kafka::FAULTS]
-        .into_iter()
-        .flatten()
+    const LISTS: [&[Fault]; 6] = [
+        list::FAULTS,
+        list_log::FAULTS,
+        list_sqlite::FAULTS,
+        list_postgres::FAULTS,
+        list_jobs::FAULTS,
+        list_kafka::FAULTS,
+    ];
+    LISTS.into_iter().flatten()
 }
 
 /// Runs the faults, and fails if one survives or does not fit the code any more.

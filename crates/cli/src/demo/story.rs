@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use posthaste::{
-    DeadFilter, OperatorAct, Outbox, Relay, RetryPolicy, Selection, Subscription,
+    DeadFilter, OperatorAct, Outbox, Relay, RetryPolicy, Subscription,
     sqlite::{self, SqlitePool},
 };
 use posthaste_testkit::history::all_dead;
@@ -98,13 +98,17 @@ impl<'p> Story<'p> {
         self.fixed.set(true);
         let filter = DeadFilter { subscription: Some(INVOICES.to_owned()), ..DeadFilter::default() };
         let deadline = Instant::now() + self.plan.duration + PATIENCE;
-        while self.outbox.admin().dead(&filter).await?.items.is_empty() {
+        let dead = loop {
+            let dead = self.outbox.admin().dead(&filter).await?.items;
+            if !dead.is_empty() {
+                break dead;
+            }
             if Instant::now() > deadline {
                 return Ok(());
             }
             tokio::time::sleep(GLANCE).await;
-        }
-        let act = OperatorAct::Replay(Selection::Matching(filter));
+        };
+        let act = OperatorAct::Replay(dead.iter().map(|letter| letter.dead_id).collect());
         let replayed =
             self.outbox.admin().act(&act, "demo").await.context("cannot replay the dead letter")?;
         self.replayed.set(replayed > 0);

@@ -22,6 +22,10 @@ pub(super) fn render(status: &Status, database: &Database, look: Look) -> String
     } else {
         text.push_str(&subscriptions(status, look));
     }
+    let jobs = jobs(status);
+    if !jobs.is_empty() {
+        _ = write!(text, "\n{jobs}");
+    }
     for hint in hints(status, database) {
         _ = write!(text, "\n{hint}\n");
     }
@@ -30,9 +34,9 @@ pub(super) fn render(status: &Status, database: &Database, look: Look) -> String
 
 fn heading(status: &Status, database: &Database, look: Look) -> String {
     let facts = [
-        counted(status.events, "event"),
+        format!("{}{}", about(status.events_estimated), counted(status.events, "event")),
         bytes(status.bytes),
-        counted(status.relays, "relay"),
+        counted(status.relays.len() as u64, "relay"),
         counted(status.lanes.into(), "lane"),
         format!("schema version {}", status.schema_version),
     ];
@@ -63,7 +67,7 @@ fn row(found: &SubscriptionStatus, lanes: u8, width: usize, look: Look) -> Strin
     let line = format!(
         "{:<width$} {:>8} {:>7} {:>8} {:>6} {:>10} {:>6} {:>7}",
         cut(&found.name, width),
-        grouped(found.pending),
+        format!("{}{}", about(found.pending_estimated), grouped(found.pending)),
         troubled(found.failed, grouped(found.failed)),
         grouped(found.delayed),
         dead,
@@ -72,6 +76,22 @@ fn row(found: &SubscriptionStatus, lanes: u8, width: usize, look: Look) -> Strin
         oldest,
     );
     if found.paused { format!("{line}  {}", look.warning("paused")) } else { line }
+}
+
+/// What stands before a number that was not counted to the end.
+fn about(estimated: bool) -> &'static str {
+    if estimated { "~" } else { "" }
+}
+
+/// What relays do for operators at present, a line a job.
+fn jobs(status: &Status) -> String {
+    let mut text = String::new();
+    for job in status.jobs.iter().filter(|job| !job.state.is_over()) {
+        let (kind, state) = (job.kind.as_str(), job.state.as_str());
+        let (done, all) = (grouped(job.done), counted(job.concerned, "dead letter"));
+        _ = writeln!(text, "job {}: {kind}, {state}, {done} of {all}", job.job_id);
+    }
+    text
 }
 
 /// What a person might do next, one hint a problem.
@@ -86,10 +106,17 @@ fn hints(status: &Status, database: &Database) -> Vec<String> {
         ));
     }
     let waiting = status.subscriptions.iter().any(|found| !found.paused && found.pending + found.failed > 0);
-    if status.relays == 0 && waiting {
+    if status.relays.is_empty() && waiting {
         hints.push(format!(
             "No relay is running, so nothing is delivered. Start one for a subscription:\n  {}",
             database.relay_command_for("NAME")
+        ));
+    }
+    if status.orphaned > 0 {
+        hints.push(format!(
+            "{} will never be delivered: a lane has lost its lines, or a subscription was removed by hand.\n  \
+             Restore the tables from a backup, or subscribe under another name.",
+            counted(status.orphaned, "event")
         ));
     }
     let dead: u64 = status.subscriptions.iter().map(|found| found.dead).sum();
@@ -133,6 +160,8 @@ fn age(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use posthaste::{DeadFilter, Job, JobKind, JobState, RelayId, RelayStatus, Timestamp};
+
     use super::*;
     use crate::database::made_up;
 
@@ -145,7 +174,24 @@ mod tests {
     }
 
     fn status(subscriptions: Vec<SubscriptionStatus>) -> Status {
-        Status { schema_version: 2, lanes: 64, events: 1_204, bytes: 1_234_567, relays: 1, subscriptions }
+        let relay = RelayStatus {
+            relay: RelayId("a".to_owned()),
+            host: "here".to_owned(),
+            version: "1.0.0".to_owned(),
+            subscriptions: Vec::new(),
+            started_at: Timestamp(0),
+            held_until: Timestamp(1),
+            lanes: 64,
+        };
+        Status {
+            schema_version: 3,
+            lanes: 64,
+            events: 1_204,
+            bytes: 1_234_567,
+            relays: vec![relay],
+            subscriptions,
+            ..Status::default()
+        }
     }
 
     #[test]
@@ -161,7 +207,7 @@ mod tests {
             delivered: 99_999_999,
             lanes_held: 64,
             oldest_age_seconds: Some(2_000_000.0),
-            paused: false,
+            ..SubscriptionStatus::default()
         };
         let text = render(&status(vec![subscription("mail"), busy]), &database(), Look::Plain);
 
@@ -174,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_empty_log_says_what_to_do() {
-        let empty = Status { schema_version: 2, lanes: 64, ..Status::default() };
+        let empty = Status { schema_version: 3, lanes: 64, ..Status::default() };
         let text = render(&empty, &database(), Look::Plain);
 
         assert!(text.contains("No subscriptions yet"), "{text}");
@@ -185,11 +231,41 @@ mod tests {
     #[test]
     fn problems_come_with_a_hint() {
         let mail = SubscriptionStatus { pending: 3, dead: 1, ..subscription("mail") };
-        let text = render(&Status { relays: 0, ..status(vec![mail]) }, &database(), Look::Plain);
+        let text = render(&Status { relays: Vec::new(), ..status(vec![mail]) }, &database(), Look::Plain);
 
         assert!(text.contains("No relay is running"), "{text}");
         assert!(text.contains("1 dead letter waits for a person"), "{text}");
         assert!(!render(&status(vec![subscription("mail")]), &database(), Look::Plain).contains("No relay"));
+    }
+
+    #[test]
+    fn what_is_estimated_orphaned_or_under_way_is_said() {
+        let mail = SubscriptionStatus { pending: 50_000, pending_estimated: true, ..subscription("mail") };
+        let job = Job {
+            job_id: 7,
+            kind: JobKind::Replay,
+            matching: DeadFilter::default(),
+            per_second: None,
+            requested_by: "ada".to_owned(),
+            requested_at: Timestamp(0),
+            state: JobState::Running,
+            concerned: 1_000,
+            done: 500,
+            error: None,
+            started_at: None,
+            finished_at: None,
+        };
+        let over = Job { job_id: 6, state: JobState::Done, ..job.clone() };
+        let told =
+            Status { events_estimated: true, orphaned: 2, jobs: vec![job, over], ..status(vec![mail]) };
+        let text = render(&told, &database(), Look::Plain);
+
+        for expected in ["~1,204 events", "~50,000", "2 events will never be delivered"] {
+            assert!(text.contains(expected), "{expected} in\n{text}");
+        }
+        assert!(text.contains("job 7: replay, running, 500 of 1,000 dead letters\n"), "{text}");
+        assert!(!text.contains("job 6"), "{text}");
+        assert!(!render(&status(vec![]), &database(), Look::Plain).contains('~'));
     }
 
     #[test]

@@ -243,3 +243,8 @@ pub(crate) fn assert_ordered(events: &[Value]) {
 pub(crate) fn distinct(events: &[Value]) -> usize {
     events.iter().map(|event| event["id"].as_str().unwrap()).collect::<std::collections::BTreeSet<_>>().len()
 }
+
+/// How many relays a status tells of.
+pub(crate) fn live_relays(status: &serde_json::Value) -> usize {
+    status["relays"].as_array().unwrap().len()
+}

@@ -122,6 +122,7 @@ impl Writing<'_> {
             attempt,
             detail: None,
             by: self.relay.0.clone(),
+            concerned: None,
         }
     }
 }

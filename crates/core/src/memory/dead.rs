@@ -90,6 +90,17 @@ impl DeadTable {
         self.rows.range(start..).map(|(id, row)| (*id, row))
     }
 
+    /// The unresolved ones that fit, oldest first.
+    pub(super) fn matching<'a>(&'a self, filter: &'a DeadFilter) -> impl Iterator<Item = (i64, &'a DeadRow)> {
+        let named = move |id: i64| filter.dead_id.is_none_or(|wanted| wanted == id);
+        self.after(None).filter(move |(id, row)| row.resolved.is_none() && named(*id) && row.fits(filter))
+    }
+
+    /// The number of the last one.
+    pub(super) fn last_id(&self) -> i64 {
+        self.last_id
+    }
+
     /// The unresolved ones of one subscription.
     pub(super) fn unresolved<'a>(
         &'a self,
@@ -130,8 +141,13 @@ impl DeadTable {
 
     /// Whether an unresolved dead letter of this key, before this position, holds it.
     pub(super) fn holds(&self, subscription: &str, key: &str, position: Position) -> bool {
-        let held = self.places.get(subscription).and_then(|places| places.held.get(key));
-        held.and_then(BTreeSet::first).is_some_and(|(first, _)| *first < position)
+        self.holder(subscription, key).is_some_and(|first| first < position)
+    }
+
+    /// The first position of this key at which an unresolved dead letter holds it.
+    pub(super) fn holder(&self, subscription: &str, key: &str) -> Option<Position> {
+        let held = self.places.get(subscription)?.held.get(key)?;
+        held.first().map(|(first, _)| *first)
     }
 
     /// The lanes in which an unresolved dead letter holds.
@@ -160,6 +176,10 @@ impl DeadRow {
         filter.subscription.as_ref().is_none_or(|name| *name == self.subscription)
             && filter.reason.is_none_or(|reason| reason == self.reason)
             && filter.event_type.as_ref().is_none_or(|name| **name == *self.event.event_type)
+            && filter.topic.as_ref().is_none_or(|topic| *topic == self.event.topic)
             && filter.key.as_ref().is_none_or(|key| self.event.key.as_ref() == Some(key))
+            && filter.error.as_ref().is_none_or(|error| error.fits(&self.error))
+            && filter.moved_after.is_none_or(|time| self.moved_at >= time)
+            && filter.moved_before.is_none_or(|time| self.moved_at < time)
     }
 }

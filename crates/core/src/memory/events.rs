@@ -105,6 +105,12 @@ impl EventTable {
         self.rows.range((Bound::Unbounded, end)).rev().map(|(position, row)| (*position, row))
     }
 
+    /// All rows, oldest first, behind this position if one is given.
+    pub(super) fn oldest_first(&self, after: Option<Position>) -> impl Iterator<Item = (Position, &Row)> {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.rows.range((start, Bound::Unbounded)).map(|(position, row)| (*position, row))
+    }
+
     /// The positions of one lane behind `after`, in order.
     pub(super) fn of_lane(&self, lane: Lane, after: Position) -> impl Iterator<Item = Position> {
         self.lane_range(lane, after).copied()

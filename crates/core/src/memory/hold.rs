@@ -14,7 +14,13 @@ impl MemoryStore {
         }
         // Before anything changes, as in a transaction that fails.
         self.check_lanes(lease)?;
-        let row = RelayRow { subscriptions: lease.subscriptions.clone(), held_until: now + lease.time };
+        let row = RelayRow {
+            host: lease.host.clone(),
+            version: lease.version.clone(),
+            subscriptions: lease.subscriptions.clone(),
+            started_at: self.relays.get(&lease.relay).map_or(now, |row| row.started_at),
+            held_until: now + lease.time,
+        };
         self.relays.insert(lease.relay.clone(), row);
         self.relays.retain(|relay, row| *relay == lease.relay || row.held_until >= now);
         let known = lease.subscriptions.iter().filter_map(|name| self.subscriptions.get_key_value(name));

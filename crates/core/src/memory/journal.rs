@@ -15,27 +15,40 @@ pub(super) struct JournalRow {
     pub(super) detail: Option<String>,
     /// The relay or the operator.
     pub(super) by: String,
+    /// How many an act of an operator concerned; none for everything else.
+    pub(super) concerned: Option<u64>,
 }
 
 /// All rows that are still there, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Journal(VecDeque<JournalRow>);
+pub(super) struct Journal {
+    rows: VecDeque<JournalRow>,
+    pruned: i64,
+}
 
 impl Journal {
     pub(super) fn write(&mut self, row: JournalRow) {
-        self.0.push_back(row);
+        self.rows.push_back(row);
+    }
+
+    /// What operators did, newest first, each with its number.
+    pub(super) fn acts(&self) -> impl Iterator<Item = (i64, &JournalRow, u64)> {
+        let number = |index: usize| self.pruned.saturating_add(i64::try_from(index).unwrap_or(i64::MAX)) + 1;
+        let rows = self.rows.iter().enumerate().rev();
+        rows.filter_map(move |(index, row)| Some((number(index), row, row.concerned?)))
     }
 
     /// What happened to the event at this position.
     pub(super) fn of(&self, position: Position) -> impl Iterator<Item = &JournalRow> {
-        self.0.iter().filter(move |row| row.position == Some(position))
+        self.rows.iter().filter(move |row| row.position == Some(position))
     }
 
     /// Removes the oldest row if it is older than this.
     pub(super) fn prune_one(&mut self, before: Timestamp) -> bool {
-        let prunable = self.0.front().is_some_and(|row| row.at < before);
+        let prunable = self.rows.front().is_some_and(|row| row.at < before);
         if prunable {
-            self.0.pop_front();
+            self.rows.pop_front();
+            self.pruned += 1;
         }
         prunable
     }

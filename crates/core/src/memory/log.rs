@@ -7,9 +7,10 @@ use futures_util::{StreamExt, lock::Mutex as AsyncMutex, stream::BoxStream};
 
 use super::{MemoryStore, MemoryTransaction, bell::Bell};
 use crate::{
-    Act, Admin, Appended, Capabilities, Clock, DeadFilter, DeadLetter, Event, EventFilter, EventId,
-    EventSummary, Hold, Lease, Log, OperatorAct, Page, Paged, Pruned, Published, Read, RelayId, Result,
-    Retention, Status, Subscribed, Subscription, Timeline, Timestamp,
+    Act, Admin, Appended, AuditEntry, AuditFilter, Capabilities, Clock, DeadFilter, DeadGroup, DeadLetter,
+    Event, EventFilter, EventId, EventSummary, Foreseen, Hold, Inspect, LaneStatus, Lease, Log, OperatorAct,
+    Page, Paged, Pruned, Published, Read, RelayId, Result, Retention, Status, Subscribed, Subscription,
+    Timeline, Timestamp, Upkeep, Worked,
 };
 
 /// A log in memory. Clones are the same log.
@@ -96,19 +97,34 @@ impl Log for MemoryLog {
         Ok(())
     }
 
-    async fn prune(&self, retention: &Retention) -> Result<Pruned> {
-        Ok(self.timed(|store, now| store.prune(now, retention)))
-    }
-
     fn doorbell(&self) -> BoxStream<'static, ()> {
         self.bell.listen().boxed()
     }
 }
 
 #[async_trait]
-impl Admin for MemoryLog {
+impl Upkeep for MemoryLog {
+    async fn prune(&self, retention: &Retention) -> Result<Pruned> {
+        Ok(self.timed(|store, now| store.prune(now, retention)))
+    }
+
+    async fn work(&self) -> Result<Worked> {
+        let worked = self.timed(|store, now| store.work(now));
+        if worked.letters > 0 {
+            self.ring();
+        }
+        Ok(worked)
+    }
+}
+
+#[async_trait]
+impl Inspect for MemoryLog {
     async fn status(&self) -> Result<Status> {
         Ok(self.timed(|store, now| store.status(now)))
+    }
+
+    async fn lanes(&self, subscription: &str) -> Result<Vec<LaneStatus>> {
+        self.timed(|store, now| store.lane_statuses(now, subscription))
     }
 
     async fn list(&self, filter: &EventFilter) -> Result<Paged<EventSummary>> {
@@ -120,13 +136,28 @@ impl Admin for MemoryLog {
     }
 
     async fn dead(&self, filter: &DeadFilter) -> Result<Paged<DeadLetter>> {
-        Ok(self.with_store(|store| store.dead(filter)))
+        self.with_store(|store| store.dead(filter))
     }
 
+    async fn dead_groups(&self, filter: &DeadFilter) -> Result<Vec<DeadGroup>> {
+        self.with_store(|store| store.dead_groups(filter))
+    }
+
+    async fn audit(&self, filter: &AuditFilter) -> Result<Paged<AuditEntry>> {
+        self.with_store(|store| store.audit(filter))
+    }
+}
+
+#[async_trait]
+impl Admin for MemoryLog {
     async fn act(&self, act: &OperatorAct, by: &str) -> Result<u64> {
         let concerned = self.timed(|store, now| store.act(now, act, by))?;
         // What was replayed is due now, and a resumed subscription has work.
         self.ring();
         Ok(concerned)
+    }
+
+    async fn foresee(&self, act: &OperatorAct) -> Result<Foreseen> {
+        self.with_store(|store| store.foresee(act))
     }
 }

@@ -10,7 +10,9 @@ mod bell;
 mod chain;
 mod dead;
 mod events;
+mod foresee;
 mod hold;
+mod jobs;
 mod journal;
 mod lanes;
 mod listing;
@@ -31,7 +33,9 @@ pub use chain::Line;
 pub use log::MemoryLog;
 pub use transaction::MemoryTransaction;
 
-use self::{chain::Chain, dead::DeadTable, events::EventTable, journal::Journal, parked::ParkedTable};
+use self::{
+    chain::Chain, dead::DeadTable, events::EventTable, jobs::JobTable, journal::Journal, parked::ParkedTable,
+};
 use crate::{
     Capabilities, Cursor, DEFAULT_PAYLOAD_LIMIT, Error, ErrorKind, Filter, Lane, MAX_LANES, Order, Position,
     RelayId, Result, Start, Subscribed, Subscription, Timestamp,
@@ -47,6 +51,7 @@ pub struct MemoryStore {
     relays: BTreeMap<RelayId, RelayRow>,
     dead: DeadTable,
     journal: Journal,
+    jobs: JobTable,
     dropped: Dropped,
     refuses_dead: bool,
 }
@@ -74,7 +79,10 @@ struct SubscriptionRow {
 
 #[derive(Clone, Debug)]
 struct RelayRow {
+    host: String,
+    version: String,
     subscriptions: Vec<String>,
+    started_at: Timestamp,
     held_until: Timestamp,
 }
 
@@ -91,6 +99,7 @@ impl MemoryStore {
             relays: BTreeMap::new(),
             dead: DeadTable::default(),
             journal: Journal::default(),
+            jobs: JobTable::default(),
             dropped: Dropped::default(),
             refuses_dead: false,
         }

@@ -9,7 +9,8 @@ use super::{
     parked::ParkedRow,
 };
 use crate::{
-    Edit, Error, ErrorKind, Event, EventId, OperatorAct, Payload, Position, Result, Selection, Timestamp,
+    Edit, Error, ErrorKind, Event, EventId, Job, OperatorAct, Payload, Position, Result, Timestamp,
+    letters_text,
 };
 
 /// Who acts, and when.
@@ -22,11 +23,14 @@ pub(super) struct Operator<'a> {
 impl MemoryStore {
     /// Does what an operator asks for, and answers how many dead letters, subscriptions or lanes it concerned.
     pub fn act(&mut self, now: Timestamp, act: &OperatorAct, by: &str) -> Result<u64> {
+        act.validate()?;
         let operator = Operator { now, by };
         match act {
-            OperatorAct::Replay(selection) => self.replay(operator, selection),
+            OperatorAct::Replay(ids) => self.replay(operator, ids),
             OperatorAct::Edit { dead_id, edit, new_id } => self.edit(operator, *dead_id, edit, *new_id),
-            OperatorAct::Discard(selection) => Ok(self.discard(operator, selection)),
+            OperatorAct::Discard(ids) => Ok(self.discard(operator, ids)),
+            OperatorAct::Start(request) => self.start(operator, request),
+            OperatorAct::Cancel(job_id) => self.cancel(operator, *job_id),
             OperatorAct::Pause(name) => self.set_paused(operator, name, true),
             OperatorAct::Resume(name) => self.set_paused(operator, name, false),
             OperatorAct::Reset { subscription, to } => self.reset(operator, subscription, *to),
@@ -34,21 +38,28 @@ impl MemoryStore {
         }
     }
 
-    fn replay(&mut self, operator: Operator<'_>, selection: &Selection) -> Result<u64> {
-        let selected = self.select(selection);
+    fn replay(&mut self, operator: Operator<'_>, ids: &[i64]) -> Result<u64> {
+        let selected = self.select(ids);
         // All or nothing: a dead letter can only be sent again to a subscription that is still there.
         for (_, row) in &selected {
             self.check_home(row)?;
         }
-        let mut replayed = 0;
-        for (dead_id, row) in selected {
-            self.send_again(operator, dead_id, &row, None);
-            replayed += 1;
+        for (dead_id, row) in &selected {
+            self.send_again(operator, *dead_id, row, None);
         }
-        Ok(replayed)
+        Ok(self.audit_letters(operator, "replayed", &selected))
     }
 
     fn edit(&mut self, operator: Operator<'_>, dead_id: i64, edit: &Edit, new_id: EventId) -> Result<u64> {
+        let row = self.editable(dead_id)?;
+        let edited = edited(&row.event, edit, new_id)?;
+        let row = DeadRow { event: Arc::new(edited), defect: None, ..row.clone() };
+        self.send_again(operator, dead_id, &row, Some(new_id));
+        Ok(self.audit_letters(operator, "edited", &[(dead_id, row)]))
+    }
+
+    /// A dead letter that can be sent again.
+    pub(super) fn editable(&self, dead_id: i64) -> Result<&DeadRow> {
         let Some(row) = self.dead.get(dead_id) else {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no dead letter {dead_id}")));
         };
@@ -57,14 +68,17 @@ impl MemoryStore {
             return Err(Error::new(ErrorKind::Refused, message));
         }
         self.check_home(row)?;
-        let edited = edited(&row.event, edit, new_id)?;
-        let row = DeadRow { event: Arc::new(edited), defect: None, ..row.clone() };
-        self.send_again(operator, dead_id, &row, Some(new_id));
-        Ok(1)
+        Ok(row)
     }
 
     /// Parks the event of a dead letter as new, due now, and resolves the dead letter.
-    fn send_again(&mut self, operator: Operator<'_>, dead_id: i64, row: &DeadRow, new_id: Option<EventId>) {
+    pub(super) fn send_again(
+        &mut self,
+        operator: Operator<'_>,
+        dead_id: i64,
+        row: &DeadRow,
+        new_id: Option<EventId>,
+    ) {
         let how = if new_id.is_some() { "edited" } else { "replayed" };
         if !self.dead.resolve(dead_id, operator.resolved(how), new_id) {
             return;
@@ -87,14 +101,34 @@ impl MemoryStore {
             .write(JournalRow { detail, ..operator.journal(&row.subscription, Some(row.position), how) });
     }
 
-    fn discard(&mut self, operator: Operator<'_>, selection: &Selection) -> u64 {
-        let mut discarded = 0;
-        for (dead_id, row) in self.select(selection) {
-            self.dead.resolve(dead_id, operator.resolved("discarded"), None);
-            self.journal.write(operator.journal(&row.subscription, Some(row.position), "discarded"));
-            discarded += 1;
+    fn discard(&mut self, operator: Operator<'_>, ids: &[i64]) -> u64 {
+        let selected = self.select(ids);
+        for (dead_id, row) in &selected {
+            self.give_up(operator, *dead_id, row);
         }
-        discarded
+        self.audit_letters(operator, "discarded", &selected)
+    }
+
+    /// Resolves a dead letter as given up for good.
+    pub(super) fn give_up(&mut self, operator: Operator<'_>, dead_id: i64, row: &DeadRow) {
+        self.dead.resolve(dead_id, operator.resolved("discarded"), None);
+        self.journal.write(operator.journal(&row.subscription, Some(row.position), "discarded"));
+    }
+
+    /// Writes down what was done to dead letters as one act, and answers how many there were.
+    fn audit_letters(
+        &mut self,
+        operator: Operator<'_>,
+        what: &'static str,
+        letters: &[(i64, DeadRow)],
+    ) -> u64 {
+        let Some((_, first)) = letters.first() else { return 0 };
+        let same = letters.iter().all(|(_, row)| row.subscription == first.subscription);
+        let ids: Vec<i64> = letters.iter().map(|(id, _)| *id).collect();
+        let subscription = same.then_some(first.subscription.as_str());
+        let concerned = letters.len() as u64;
+        self.journal.write(operator.audit(subscription, what, concerned, Some(letters_text(&ids))));
+        concerned
     }
 
     fn set_paused(&mut self, operator: Operator<'_>, name: &str, paused: bool) -> Result<u64> {
@@ -104,26 +138,18 @@ impl MemoryStore {
         };
         row.paused = paused;
         let what = if paused { "paused" } else { "resumed" };
-        self.journal.write(operator.journal(name, None, what));
+        self.journal.write(operator.audit(Some(name), what, 1, None));
         Ok(1)
     }
 
-    /// The selected dead letters that are not resolved, oldest first.
-    fn select(&self, selection: &Selection) -> Vec<(i64, DeadRow)> {
-        let rows: Vec<(i64, &DeadRow)> = match selection {
-            Selection::Ids(ids) => {
-                let ids: BTreeSet<i64> = ids.iter().copied().collect();
-                ids.into_iter().filter_map(|id| Some((id, self.dead.get(id)?))).collect()
-            }
-            Selection::Matching(filter) => {
-                self.dead.after(None).filter(|(_, row)| row.fits(filter)).collect()
-            }
-        };
-        let unresolved = rows.into_iter().filter(|(_, row)| row.resolved.is_none());
-        unresolved.map(|(id, row)| (id, row.clone())).collect()
+    /// Those of these dead letters that are not resolved, oldest first.
+    pub(super) fn select(&self, ids: &[i64]) -> Vec<(i64, DeadRow)> {
+        let ids: BTreeSet<i64> = ids.iter().copied().collect();
+        let rows = ids.into_iter().filter_map(|id| Some((id, self.dead.get(id)?)));
+        rows.filter(|(_, row)| row.resolved.is_none()).map(|(id, row)| (id, row.clone())).collect()
     }
 
-    fn check_home(&self, row: &DeadRow) -> Result<()> {
+    pub(super) fn check_home(&self, row: &DeadRow) -> Result<()> {
         if self.subscriptions.contains_key(&row.subscription) {
             return Ok(());
         }
@@ -153,7 +179,29 @@ impl Operator<'_> {
             attempt: None,
             detail: None,
             by: self.by.to_owned(),
+            concerned: None,
         }
+    }
+
+    /// The row that says what was done as a whole.
+    pub(super) fn audit(
+        self,
+        subscription: Option<&str>,
+        what: &'static str,
+        concerned: u64,
+        detail: Option<String>,
+    ) -> JournalRow {
+        JournalRow {
+            subscription: subscription.map(str::to_owned),
+            detail,
+            concerned: Some(concerned),
+            ..self.journal("", None, what)
+        }
+    }
+
+    /// The row that says what became of a job.
+    pub(super) fn of_job(self, job: &Job, what: &'static str, concerned: u64) -> JournalRow {
+        self.audit(job.matching.subscription.as_deref(), what, concerned, Some(job.text()))
     }
 }
 
@@ -176,9 +224,6 @@ fn edited(event: &Event, edit: &Edit, new_id: EventId) -> Result<Event> {
         event.headers.clone_from(headers);
     }
     if let Some(topic) = &edit.topic {
-        if topic.is_empty() {
-            return Err(Error::invalid("the edited topic is empty"));
-        }
         event.topic.clone_from(topic);
     }
     Ok(event)

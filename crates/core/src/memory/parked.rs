@@ -59,8 +59,13 @@ impl ParkedTable {
 
     /// Whether a parked event of this key, before this position, stops what comes after it.
     pub(super) fn blocks(&self, key: &str, position: Position, now: Timestamp) -> bool {
-        let Some(positions) = self.by_key.get(key) else { return false };
-        positions.range(..position).any(|earlier| self.rows[earlier].is_in_the_way(now))
+        self.blocker(key, position, now).is_some()
+    }
+
+    /// The first parked event of this key, before this position, that stops what comes after it.
+    pub(super) fn blocker(&self, key: &str, position: Position, now: Timestamp) -> Option<Position> {
+        let mut earlier = self.by_key.get(key)?.range(..position);
+        earlier.find(|earlier| self.rows[earlier].is_in_the_way(now)).copied()
     }
 
     /// Parks an event as a settlement says.

@@ -14,7 +14,8 @@ impl MemoryStore {
         Pruned {
             events: count(events.len()),
             lines: self.prune_lines(now.before(retention.lines), step),
-            journal: self.prune_journal(now.before(retention.journal), step),
+            journal: self.prune_journal(now.before(retention.journal), step)
+                + count(self.jobs.prune(now.before(retention.journal), step)),
             dead: self.prune_dead(now.before(retention.dead), step),
         }
     }

@@ -8,11 +8,7 @@ use crate::{Cursor, Error, ErrorKind, Position, RelayId, ResetTo, Result, Timest
 impl MemoryStore {
     pub(super) fn reset(&mut self, operator: Operator<'_>, name: &str, to: ResetTo) -> Result<u64> {
         self.check_idle(operator.now, name)?;
-        let after = match to {
-            ResetTo::Beginning => Position(0),
-            ResetTo::Now => self.log.last(),
-            ResetTo::Position(next) => Position(next.0.saturating_sub(1).max(0)),
-        };
+        let after = self.reset_after(to);
         // The log will yield these again; left here they would go twice, or stop their key. What was pruned from it stays.
         let yields = |position: Position| position > after && self.log.get(position).is_some();
         let again: Vec<i64> =
@@ -30,8 +26,10 @@ impl MemoryStore {
                 chain.reset(Cursor::at(after), operator.now);
             }
         }
-        self.journal.write(operator.journal(name, None, "reset"));
-        Ok(u64::from(self.lanes))
+        let lanes = u64::from(self.lanes);
+        let detail = format!("to position {}", after.0.saturating_add(1));
+        self.journal.write(operator.audit(Some(name), "reset", lanes, Some(detail)));
+        Ok(lanes)
     }
 
     pub(super) fn drop_subscription(&mut self, operator: Operator<'_>, name: &str) -> Result<u64> {
@@ -41,7 +39,7 @@ impl MemoryStore {
             self.dropped.line = lines.fold(self.dropped.line, i64::max);
             self.dropped.generation = self.dropped.generation.max(row.generation);
         }
-        self.journal.write(operator.journal(name, None, "dropped"));
+        self.journal.write(operator.audit(Some(name), "dropped", 1, None));
         Ok(1)
     }
 

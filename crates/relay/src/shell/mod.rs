@@ -13,7 +13,7 @@ mod upkeep;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
-use posthaste_core::{Admin, Entry, Error, Log, RelayId, Result, Sink, Subscription};
+use posthaste_core::{Entry, Error, Inspect, Log, RelayId, Result, Sink, Subscription};
 use tokio::{
     sync::{Notify, mpsc, watch},
     task::JoinSet,
@@ -25,7 +25,7 @@ use self::{
     holder::{Held, Holder, new_lease},
     pump::{Pump, Surroundings},
     timer::Timer,
-    upkeep::{Gauge, Pruner},
+    upkeep::{Gauge, Pruner, Worker},
 };
 use crate::{
     Settings,
@@ -35,7 +35,7 @@ use crate::{
 /// Puts a relay together.
 pub struct RelayBuilder {
     log: Arc<dyn Log>,
-    admin: Option<Arc<dyn Admin>>,
+    inspect: Option<Arc<dyn Inspect>>,
     settings: Settings,
     host: String,
     prefix: String,
@@ -48,7 +48,7 @@ impl RelayBuilder {
     pub fn new(log: Arc<dyn Log>) -> Self {
         Self {
             log,
-            admin: None,
+            inspect: None,
             settings: Settings::default(),
             host: host(),
             prefix: DEFAULT_PREFIX.to_owned(),
@@ -79,8 +79,8 @@ impl RelayBuilder {
 
     /// Measures the state of the log through this, for the gauges.
     #[must_use]
-    pub fn measure(mut self, admin: Arc<dyn Admin>) -> Self {
-        self.admin = Some(admin);
+    pub fn measure(mut self, inspect: Arc<dyn Inspect>) -> Self {
+        self.inspect = Some(inspect);
         self
     }
 
@@ -164,10 +164,13 @@ impl RelayBuilder {
             }
             .boxed()
         });
+        let worker =
+            Worker { log: Arc::clone(&self.log), hot: relay.hot.clone(), timer, prefix: prefix.clone() };
+        relay.start_loop("work", &prefix, worker, |worker| worker.run().boxed());
         let pruner = Pruner { log: self.log, settings: self.settings, timer, prefix: prefix.clone() };
         relay.start_loop("prune", &prefix, pruner, |pruner| pruner.run().boxed());
-        if let Some(admin) = self.admin {
-            let gauge = Gauge { admin, metrics, timer, prefix: prefix.clone() };
+        if let Some(inspect) = self.inspect {
+            let gauge = Gauge { inspect, metrics, timer, prefix: prefix.clone() };
             relay.start_loop("measure", &prefix, gauge, |gauge| gauge.run().boxed());
         }
     }

@@ -1,10 +1,11 @@
-//! What a relay does besides delivering: removing what is no longer needed, and measuring how the log stands.
+//! What a relay does besides delivering: removing what is no longer needed, carrying out what operators started, and measuring how the log
+//! stands.
 
 use std::{sync::Arc, time::Duration};
 
-use posthaste_core::{Admin, Log, Pruned, Status};
+use posthaste_core::{Inspect, Log, Pruned, Status};
 
-use super::{complaint::Complaint, timer::Timer};
+use super::{complaint::Complaint, hot::Hot, timer::Timer};
 use crate::{
     Settings,
     metric::{self, Metrics},
@@ -16,7 +17,10 @@ const MEASURE_INTERVAL: Duration = Duration::from_secs(15);
 /// When it is measured first: a relay that has just started has better to do.
 const FIRST_MEASURE: Duration = Duration::from_secs(3);
 
-/// The least wait between two steps of pruning.
+/// How often a relay looks whether an operator has started a job.
+const LOOK_FOR_JOBS: Duration = Duration::from_secs(1);
+
+/// The least wait between two steps of pruning or of a job.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// Counting a large backlog takes a while. The wait is at least so many times as long, so that it never costs much.
@@ -60,9 +64,46 @@ fn is_full(pruned: &Pruned, step: u32) -> bool {
     pruned.events.max(pruned.lines).max(pruned.journal).max(pruned.dead) >= u64::from(step)
 }
 
+/// Carries out what operators started.
+pub(super) struct Worker {
+    pub(super) log: Arc<dyn Log>,
+    pub(super) hot: Hot,
+    pub(super) timer: Timer,
+    pub(super) prefix: String,
+}
+
+impl Worker {
+    /// Works batch by batch. The next follows after as long as the last took, so that others have the database for at least half of the
+    /// time; or later, if the job may only go so fast.
+    pub(super) async fn run(&mut self) {
+        let mut complaint = Complaint::new("work", &self.prefix);
+        let mut wait = LOOK_FOR_JOBS;
+        loop {
+            tokio::time::sleep(wait).await;
+            wait = LOOK_FOR_JOBS;
+            let began = self.timer.now();
+            match self.log.work().await {
+                Ok(worked) => {
+                    complaint.succeeded(self.timer.now());
+                    if worked.letters > 0 {
+                        metric::worked(&self.prefix, worked.letters);
+                        // What was sent again is due at once, and here it is known first.
+                        self.hot.ring();
+                    }
+                    if let Some(next) = worked.next {
+                        let took = self.timer.now().since(began).max(SHORTEST_PAUSE);
+                        wait = next.clamp(took, LOOK_FOR_JOBS.max(took));
+                    }
+                }
+                Err(error) => complaint.failed(self.timer.now(), &error),
+            }
+        }
+    }
+}
+
 /// Measures how the log stands.
 pub(super) struct Gauge {
-    pub(super) admin: Arc<dyn Admin>,
+    pub(super) inspect: Arc<dyn Inspect>,
     /// Those of each subscription, by name.
     pub(super) metrics: Vec<(String, Metrics)>,
     pub(super) timer: Timer,
@@ -77,7 +118,7 @@ impl Gauge {
         loop {
             tokio::time::sleep(wait).await;
             let began = self.timer.now();
-            match self.admin.status().await {
+            match self.inspect.status().await {
                 Ok(status) => {
                     complaint.succeeded(self.timer.now());
                     self.show(&status);

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use posthaste_core::{
-    Change, DeadFilter, Delivery, Fault, OnDead, OperatorAct, Origin, Position, RetryPolicy, Selection,
-};
+use posthaste_core::{Change, Delivery, Fault, OnDead, OperatorAct, Origin, Position, RetryPolicy};
 
-use crate::bench::{Bench, NAME, buried, parked, positions, refuse, well};
+use crate::bench::{Bench, buried, parked, positions, refuse, well};
 
 // pitfalls O2, O7, O11, O17
 #[test]
@@ -104,7 +102,7 @@ fn under_hold_a_key_waits_for_a_person_and_then_goes_on() {
     let newer = bench.publish("a");
     bench.run_for(Duration::from_secs(120), well);
     assert_eq!((bench.received.as_slice(), bench.dead()), ([other].as_slice(), vec![head]));
-    let all = Selection::Matching(DeadFilter::default());
+    let all = bench.dead_ids();
     bench.store.act(bench.db_now(), &OperatorAct::Discard(all), "ada").unwrap();
     bench.run_for(Duration::from_secs(5), well);
 
@@ -174,8 +172,7 @@ fn replayed_dead_letters_of_a_key_go_in_their_order() {
     bench.run_for(Duration::from_secs(10), |_| Delivery::Failed(Fault::permanent("never")));
     assert_eq!(bench.dead(), dead);
 
-    let all =
-        Selection::Matching(DeadFilter { subscription: Some(NAME.to_owned()), ..DeadFilter::default() });
+    let all = bench.dead_ids();
     bench.store.act(bench.db_now(), &OperatorAct::Replay(all), "ada").unwrap();
     bench.run_for(Duration::from_secs(5), well);
 

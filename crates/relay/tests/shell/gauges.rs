@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use posthaste_core::{Fault, Filter, Pattern, RetryPolicy, Subscription};
+use posthaste_core::{
+    Admin, DeadFilter, Fault, Filter, JobKind, JobRequest, OperatorAct, Pattern, RetryPolicy, Subscription,
+};
 use posthaste_relay::{RelayBuilder, Settings, Stopped, metric};
 use posthaste_testkit::{
     FailingLog,
@@ -60,7 +62,7 @@ fn troubled(
         .subscribe(subscription, Arc::new(sink.clone()))
 }
 
-/// One event that is skipped, one that times out and dies, one that is poison; and an outage.
+/// One event that is skipped, one that times out and dies, one that is poison; an outage; and a job that gives the dead ones up.
 async fn cause_trouble(stage: &Stage, sink: &posthaste_testkit::FlakySink) {
     stage.publish_event(posthaste_core::Event::of("other").bytes("x", "text/plain")).await;
     let slow = stage.publish("slow").await;
@@ -73,6 +75,8 @@ async fn cause_trouble(stage: &Stage, sink: &posthaste_testkit::FlakySink) {
     pass(Duration::from_secs(2)).await;
     sink.come_up();
     stage.settled().await;
+    let all = JobRequest { kind: JobKind::Discard, matching: DeadFilter::default(), per_second: None };
+    stage.log.act(&OperatorAct::Start(all), "ada").await.unwrap();
 }
 
 // pitfall U2

@@ -11,6 +11,7 @@ mod faulty_log;
 mod faulty_sink;
 mod gauges;
 mod hot;
+mod jobs;
 mod operating;
 mod sharing;
 mod stage;

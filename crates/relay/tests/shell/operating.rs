@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posthaste_core::{Admin, DeadFilter, Fault, OperatorAct, ResetTo, Selection};
+use posthaste_core::{Admin, DeadFilter, Fault, Inspect, OperatorAct, ResetTo};
 use posthaste_relay::Stopped;
 use tokio::time::Instant;
 
@@ -63,7 +63,8 @@ async fn dead_letters_that_are_replayed_are_delivered_soon_and_in_order() {
     wait_until("all are dead", || stage.dead().len() == 5).await;
     pass(Duration::from_secs(60)).await;
 
-    let all = Selection::Matching(DeadFilter::default());
+    let all = stage.log.dead(&DeadFilter::default()).await.unwrap().items;
+    let all = all.iter().map(|letter| letter.dead_id).collect();
     stage.log.act(&OperatorAct::Replay(all), "ada").await.unwrap();
     let asked = Instant::now();
     received(&sink, 5).await;

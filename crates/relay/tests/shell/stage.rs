@@ -118,7 +118,7 @@ impl Stage {
     }
 
     pub(crate) fn dead(&self) -> Vec<DeadLetter> {
-        self.log.with_store(|store| store.dead(&DeadFilter::default())).items
+        self.log.with_store(|store| store.dead(&DeadFilter::default())).unwrap().items
     }
 
     /// The last line of each lane.

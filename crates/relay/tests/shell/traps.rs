@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use posthaste_core::{
     Act, Appended, Capabilities, Delivery, Entry, EventId, Fault, Hold, Lease, Log, Page, Pruned, Read,
-    RelayId, Result, Retention, Sink, Subscribed, Subscription, memory::MemoryLog,
+    RelayId, Result, Retention, Sink, Subscribed, Subscription, Upkeep, Worked, memory::MemoryLog,
 };
 use posthaste_testkit::{FlakySink, failing_log::Operation};
 use tokio::sync::watch;
@@ -102,13 +102,21 @@ impl Log for TrapLog {
         self.inner.leave(relay).await
     }
 
+    fn doorbell(&self) -> BoxStream<'static, ()> {
+        self.inner.doorbell()
+    }
+}
+
+#[async_trait]
+impl Upkeep for TrapLog {
     async fn prune(&self, retention: &Retention) -> Result<Pruned> {
         self.step(Operation::Prune).await;
         self.inner.prune(retention).await
     }
 
-    fn doorbell(&self) -> BoxStream<'static, ()> {
-        self.inner.doorbell()
+    async fn work(&self) -> Result<Worked> {
+        self.step(Operation::Work).await;
+        self.inner.work().await
     }
 }
 

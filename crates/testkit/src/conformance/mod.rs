@@ -252,7 +252,6 @@ macro_rules! log_conformance {
                 replaying_twice_is_harmless,
                 ids_that_nobody_knows_are_left_alone,
                 replayed_events_keep_their_order,
-                a_replay_by_filter_takes_all_that_fit,
                 a_replay_concerns_one_subscription_only,
                 the_timeline_of_a_replay_ends_with_its_delivery,
                 a_held_key_goes_on_behind_its_replay,
@@ -265,6 +264,31 @@ macro_rules! log_conformance {
                 dead_letters_come_oldest_first_a_page_at_a_time,
                 what_was_too_large_to_be_read_is_kept_until_it_is_edited,
                 what_could_not_be_understood_is_not_sent_again_as_it_was_read,
+            }
+            foresee {
+                dead_letters_are_counted_and_left_alone,
+                a_pause_is_foreseen,
+                a_reset_tells_what_comes_again_and_what_never_does,
+                a_reset_needs_no_pause_to_be_foreseen,
+                what_cannot_be_done_cannot_be_foreseen,
+            }
+            jobs {
+                a_job_replays_all_that_fit,
+                a_job_discards_all_that_fit,
+                a_job_goes_a_batch_at_a_time,
+                a_job_keeps_the_order_of_a_key_from_batch_to_batch,
+                what_dies_after_the_start_is_not_meant,
+                what_somebody_else_has_resolved_is_left_alone,
+                a_job_goes_no_faster_than_it_may,
+                a_job_tells_how_far_it_is,
+                jobs_take_turns,
+                a_cancelled_job_does_no_more,
+                what_is_over_cannot_be_cancelled,
+                a_job_for_nothing_is_not_started,
+                a_job_fails_if_its_subscription_is_gone,
+                a_job_is_told_in_the_journal,
+                jobs_that_are_over_are_pruned,
+                without_a_job_there_is_nothing_to_do,
             }
             operate {
                 pauses_and_resumes,
@@ -300,6 +324,31 @@ macro_rules! log_conformance {
                 a_timeline_tells_everything_in_order,
                 an_event_that_is_not_there_is_not_found,
                 bytes_that_are_no_text_are_shown_as_digits,
+            }
+            search {
+                events_are_found_by_aggregate_tenant_and_time,
+                a_summary_tells_what_the_event_is,
+                a_key_is_read_in_the_order_of_the_log,
+                what_an_event_waits_for_is_told,
+                a_dead_letter_that_holds_is_what_its_key_waits_for,
+                without_order_nothing_waits,
+                something_rare_is_found_page_by_page,
+                what_cannot_be_meant_is_refused,
+                dead_letters_are_found_by_topic_error_and_time,
+                a_dead_letter_is_found_by_its_number,
+                dead_letters_of_the_same_are_one_group,
+                groups_are_told_largest_first,
+            }
+            overview {
+                what_is_parked_is_counted_by_why,
+                the_last_minute_and_the_last_hour_are_counted,
+                relays_are_told_with_what_they_hold,
+                lanes_tell_who_holds_them_and_what_is_ahead,
+                lanes_of_nothing_are_not_found,
+                a_lane_without_lines_orphans_its_events,
+                a_long_backlog_is_estimated,
+                what_operators_did_is_told_newest_first,
+                what_operators_did_is_found_by_who_and_what,
             }
         }
     };

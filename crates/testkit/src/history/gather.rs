@@ -1,6 +1,6 @@
 //! Puts together what a log tells of a subscription when everything is over.
 
-use posthaste_core::{Admin, DeadFilter, DeadLetter, Lane, Result, memory::MemoryStore};
+use posthaste_core::{DeadFilter, DeadLetter, Inspect, Lane, Result, memory::MemoryStore};
 
 use super::{LineWritten, Received, SubscriptionHistory};
 use crate::flaky::Receipt;
@@ -9,11 +9,11 @@ use crate::flaky::Receipt;
 const PAGE: u32 = 1_000;
 
 /// All dead letters of a subscription, resolved ones as well.
-pub async fn all_dead(admin: &dyn Admin, subscription: &str) -> Result<Vec<DeadLetter>> {
+pub async fn all_dead(log: &dyn Inspect, subscription: &str) -> Result<Vec<DeadLetter>> {
     let mut filter = all_of(subscription);
     let mut letters = Vec::new();
     loop {
-        let page = admin.dead(&filter).await?;
+        let page = log.dead(&filter).await?;
         letters.extend(page.items);
         filter.cursor = page.next;
         if filter.cursor.is_none() {
@@ -53,7 +53,7 @@ fn dead_of(store: &MemoryStore, subscription: &str) -> Vec<DeadLetter> {
     let mut filter = all_of(subscription);
     let mut letters = Vec::new();
     loop {
-        let page = store.dead(&filter);
+        let Ok(page) = store.dead(&filter) else { return letters };
         letters.extend(page.items);
         filter.cursor = page.next;
         if filter.cursor.is_none() {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use posthaste_core::{
-    DeadFilter, Entry, Event, EventId, EventRules, Lane, OnDead, OperatorAct, Origin, Published, ResetTo,
-    Retention, Selection, Stamp,
+    DeadFilter, Entry, Event, EventId, EventRules, JobKind, JobRequest, Lane, OnDead, OperatorAct, Origin,
+    Published, ResetTo, Retention, Stamp,
 };
 
 use super::{
@@ -43,6 +43,7 @@ impl World {
             self.operate_something();
         } else if hit(odds.prune) {
             self.prune();
+            self.work();
         } else if hit(odds.refuse) {
             self.toggle_refusal(plan);
         } else if !self.offers.is_empty() && self.rng.u8(..4) == 0 {
@@ -210,10 +211,7 @@ impl World {
             0 | 1 => self.operate(&OperatorAct::Pause(name)),
             2 | 3 => self.operate(&OperatorAct::Resume(name)),
             4 => self.reset(index),
-            5 => {
-                let filter = DeadFilter { subscription: Some(name), ..DeadFilter::default() };
-                self.operate(&OperatorAct::Discard(Selection::Matching(filter)));
-            }
+            5 => self.discard(name),
             _ => self.replay(index),
         }
     }
@@ -227,21 +225,38 @@ impl World {
         if self.store.act(self.db_now(), &act, "sim").is_ok() {
             self.resets[index] += 1;
             self.troubles += 1;
-            let dead = self.store.dead(&filter).items;
+            let dead = self.store.dead(&filter).map(|page| page.items).unwrap_or_default();
             self.reset_late.extend(dead.into_iter().map(|letter| (index, letter.id)));
         }
     }
 
+    /// Some by their numbers, at once; or all of them, by a job that some relay carries out bit by bit.
     fn replay(&mut self, index: usize) {
         let name = self.subscriptions[index].0.name.clone();
         let filter = DeadFilter { subscription: Some(name), ..DeadFilter::default() };
-        for dead in self.store.dead(&filter).items {
+        let letters = self.store.dead(&filter).map(|page| page.items).unwrap_or_default();
+        for dead in &letters {
             // Sent again it may be well: somebody has mended what was wrong.
             if self.rng.bool() {
                 self.sinks[index].ills.remove(&dead.id);
             }
         }
-        self.operate(&OperatorAct::Replay(Selection::Matching(filter)));
+        if self.rng.bool() {
+            self.operate(&OperatorAct::Replay(letters.iter().map(|letter| letter.dead_id).collect()));
+        } else {
+            let per_second = self.rng.bool().then(|| self.rng.u32(1..4));
+            self.operate(&OperatorAct::Start(JobRequest {
+                kind: JobKind::Replay,
+                matching: filter,
+                per_second,
+            }));
+        }
+    }
+
+    fn discard(&mut self, name: String) {
+        let filter = DeadFilter { subscription: Some(name), ..DeadFilter::default() };
+        let letters = self.store.dead(&filter).map(|page| page.items).unwrap_or_default();
+        self.operate(&OperatorAct::Discard(letters.iter().map(|letter| letter.dead_id).collect()));
     }
 
     /// An operator's act; a refusal is an answer too.
@@ -253,13 +268,14 @@ impl World {
     pub(super) fn release_held(&mut self) {
         for index in 0..self.subscriptions.len() {
             if self.subscriptions[index].0.on_dead == OnDead::Hold {
-                let filter = DeadFilter {
-                    subscription: Some(self.subscriptions[index].0.name.clone()),
-                    ..DeadFilter::default()
-                };
-                self.operate(&OperatorAct::Discard(Selection::Matching(filter)));
+                self.discard(self.subscriptions[index].0.name.clone());
             }
         }
+    }
+
+    /// Some relay carries on with the jobs.
+    pub(super) fn work(&mut self) {
+        self.store.work(self.db_now());
     }
 
     fn prune(&mut self) {

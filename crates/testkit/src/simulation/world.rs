@@ -246,6 +246,7 @@ impl World {
     pub(super) fn settle_down(&mut self) -> bool {
         let end = self.now + QUIET_WITHIN;
         while self.now < end {
+            self.work();
             self.run_relays();
             for _ in 0..1 + self.messages.len() * 2 {
                 self.progress();
@@ -274,6 +275,6 @@ impl World {
         {
             self.release_held();
         }
-        !waiting
+        !waiting && status.jobs.iter().all(|job| job.state.is_over())
     }
 }

@@ -1,7 +1,7 @@
 //! What operators do to dead letters and to the pause of a subscription. Each act writes into the journal who did it, in the
 //! same transaction.
 
-use posthaste_core::{Edit, Error, ErrorKind, EventId, OperatorAct, Result, Selection};
+use posthaste_core::{Edit, Error, ErrorKind, EventId, JobKind, OperatorAct, Result, letters_text};
 use serde::de::IgnoredAny;
 use sqlx::PgConnection;
 
@@ -16,13 +16,16 @@ use crate::{
 };
 
 pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64> {
+    act.validate()?;
     check_text("who does it", by)?;
     let mut connection = writing(log).await?;
     let mut operator = Operator { log, connection: &mut connection, by };
     let concerned = match act {
-        OperatorAct::Replay(selection) => operator.replay(selection).await?,
+        OperatorAct::Replay(ids) => operator.replay(ids).await?,
         OperatorAct::Edit { dead_id, edit, new_id } => operator.edit(*dead_id, edit, *new_id).await?,
-        OperatorAct::Discard(selection) => operator.discard(selection).await?,
+        OperatorAct::Discard(ids) => operator.discard(ids).await?,
+        OperatorAct::Start(request) => operator.start(request).await?,
+        OperatorAct::Cancel(job_id) => operator.cancel(*job_id).await?,
         OperatorAct::Pause(name) => operator.set_paused(name, true).await?,
         OperatorAct::Resume(name) => operator.set_paused(name, false).await?,
         OperatorAct::Reset { subscription, to } => operator.reset(subscription, *to).await?,
@@ -33,10 +36,10 @@ pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64>
 }
 
 /// Who acts, and in which transaction.
-pub(super) struct Operator<'a> {
-    pub(super) log: &'a Inner,
-    pub(super) connection: &'a mut PgConnection,
-    pub(super) by: &'a str,
+pub(crate) struct Operator<'a> {
+    pub(crate) log: &'a Inner,
+    pub(crate) connection: &'a mut PgConnection,
+    pub(crate) by: &'a str,
 }
 
 /// Unresolved dead letters.
@@ -45,36 +48,31 @@ struct Selected {
     ids: Vec<i64>,
     /// A subscription of theirs that is not there any more.
     homeless: Option<String>,
+    /// The subscription of all of them, if it is one.
+    subscription: Option<String>,
 }
 
-impl Selected {
-    /// All or nothing: a dead letter can only be sent again to a subscription that is still there.
-    fn check_home(&self) -> Result<()> {
-        let Some(name) = &self.homeless else { return Ok(()) };
-        let message =
-            format!("subscription {name:?} was dropped; create it again before its dead letters are sent");
-        Err(Error::new(ErrorKind::Refused, message))
-    }
-
-    fn count(&self) -> u64 {
-        u64::try_from(self.ids.len()).unwrap_or(u64::MAX)
-    }
+/// All or nothing: a dead letter can only be sent again to a subscription that is still there.
+pub(crate) fn check_home(homeless: Option<String>) -> Result<()> {
+    let Some(name) = homeless else { return Ok(()) };
+    let message =
+        format!("subscription {name:?} was dropped; create it again before its dead letters are sent");
+    Err(Error::new(ErrorKind::Refused, message))
 }
 
 impl Operator<'_> {
-    async fn replay(&mut self, selection: &Selection) -> Result<u64> {
-        let selected = self.select(selection).await?;
-        selected.check_home()?;
-        self.send_again(&selected.ids).await?;
-        self.resolve(&selected.ids, "replayed", None).await?;
-        Ok(selected.count())
+    async fn replay(&mut self, ids: &[i64]) -> Result<u64> {
+        let selected = self.select(ids).await?;
+        check_home(selected.homeless.clone())?;
+        self.do_to(JobKind::Replay, &selected.ids).await?;
+        self.journal_letters(&selected, "replayed").await
     }
 
     async fn edit(&mut self, dead_id: i64, edit: &Edit, new_id: EventId) -> Result<u64> {
         let content_type = self.unresolved(dead_id).await?;
         check_edit(edit, &content_type)?;
-        let selected = self.select(&Selection::Ids(vec![dead_id])).await?;
-        selected.check_home()?;
+        let selected = self.select(&[dead_id]).await?;
+        check_home(selected.homeless.clone())?;
         self.send_again(&selected.ids).await?;
         let edited = self
             .log
@@ -86,7 +84,7 @@ impl Operator<'_> {
             .bind(edit.topic.as_deref());
         self.run(edited, "edit").await?;
         self.resolve(&selected.ids, "edited", Some(new_id)).await?;
-        Ok(1)
+        self.journal_letters(&selected, "edited").await
     }
 
     /// The content type of a dead letter that nobody has resolved.
@@ -109,25 +107,37 @@ impl Operator<'_> {
         get(&row, 2)
     }
 
-    async fn discard(&mut self, selection: &Selection) -> Result<u64> {
-        let selected = self.select(selection).await?;
-        self.resolve(&selected.ids, "discarded", None).await?;
-        Ok(selected.count())
+    async fn discard(&mut self, ids: &[i64]) -> Result<u64> {
+        let selected = self.select(ids).await?;
+        self.do_to(JobKind::Discard, &selected.ids).await?;
+        self.journal_letters(&selected, "discarded").await
     }
 
-    async fn select(&mut self, selection: &Selection) -> Result<Selected> {
-        let query = match selection {
-            Selection::Ids(ids) => self.log.query(&self.log.statements.select_dead).bind(ids),
-            Selection::Matching(filter) => self
-                .log
-                .query(&self.log.statements.match_dead)
-                .bind(filter.subscription.as_deref())
-                .bind(filter.reason.map(posthaste_core::DeadReason::as_str))
-                .bind(filter.event_type.as_deref())
-                .bind(filter.key.as_deref()),
-        };
+    async fn select(&mut self, ids: &[i64]) -> Result<Selected> {
+        let query = self.log.query(&self.log.statements.select_dead).bind(ids);
         let row = query.fetch_one(&mut *self.connection).await.map_err(failed("select dead letters"))?;
-        Ok(Selected { ids: get(&row, 0)?, homeless: get(&row, 1)? })
+        Ok(Selected { ids: get(&row, 0)?, homeless: get(&row, 1)?, subscription: get(&row, 2)? })
+    }
+
+    /// Replays or discards unresolved dead letters, all of them or none.
+    pub(crate) async fn attempt(&mut self, kind: JobKind, ids: &[i64]) -> Result<()> {
+        self.say("savepoint attempt").await?;
+        let done = self.do_to(kind, ids).await;
+        let end = if done.is_ok() { "release savepoint attempt" } else { "rollback to savepoint attempt" };
+        self.say(end).await?;
+        done
+    }
+
+    async fn say(&mut self, sql: &'static str) -> Result<()> {
+        sqlx::raw_sql(sql).execute(&mut *self.connection).await.map_err(failed(sql))?;
+        Ok(())
+    }
+
+    async fn do_to(&mut self, kind: JobKind, ids: &[i64]) -> Result<()> {
+        if kind == JobKind::Replay {
+            self.send_again(ids).await?;
+        }
+        self.resolve(ids, kind.resolution(), None).await
     }
 
     /// Parks the events of dead letters as new, due now.
@@ -166,42 +176,55 @@ impl Operator<'_> {
         let set = self.log.query(&self.log.statements.set_paused).bind(name).bind(paused);
         let changed = self.run(set, "pause").await?;
         if changed > 0 {
-            self.journal(name, if paused { "paused" } else { "resumed" }, None).await?;
+            self.journal(Some(name), if paused { "paused" } else { "resumed" }, changed, None).await?;
         }
         Ok(changed)
     }
 
-    pub(super) async fn journal(&mut self, name: &str, what: &str, detail: Option<String>) -> Result<()> {
+    /// Writes down what was done to dead letters as one act, and answers how many there were.
+    async fn journal_letters(&mut self, selected: &Selected, what: &str) -> Result<u64> {
+        let concerned = u64::try_from(selected.ids.len()).unwrap_or(u64::MAX);
+        if concerned > 0 {
+            let detail = letters_text(&selected.ids);
+            self.journal(selected.subscription.as_deref(), what, concerned, Some(detail)).await?;
+        }
+        Ok(concerned)
+    }
+
+    pub(super) async fn journal(
+        &mut self,
+        subscription: Option<&str>,
+        what: &str,
+        concerned: u64,
+        detail: Option<String>,
+    ) -> Result<()> {
         let written = self
             .log
             .query(&self.log.statements.journal_act)
             .bind(self.log.now())
             .bind(what)
-            .bind(name)
+            .bind(subscription)
             .bind(detail)
-            .bind(self.by);
+            .bind(self.by)
+            .bind(i64::try_from(concerned).unwrap_or(i64::MAX));
         self.run(written, "write the journal").await?;
         Ok(())
     }
 
     /// How many rows the statement changed.
-    pub(super) async fn run(&mut self, query: Bound<'_>, operation: &'static str) -> Result<u64> {
+    pub(crate) async fn run(&mut self, query: Bound<'_>, operation: &'static str) -> Result<u64> {
         let done = query.execute(&mut *self.connection).await.map_err(failed(operation))?;
         Ok(done.rows_affected())
     }
 }
 
-/// A payload that was JSON must be JSON again, and an event has a topic.
+/// A payload that was JSON must be JSON again.
 fn check_edit(edit: &Edit, content_type: &str) -> Result<()> {
     if let Some(text) = edit.payload.as_deref().filter(|_| content_type == JSON) {
         serde_json::from_str::<IgnoredAny>(text)
             .map_err(|error| Error::invalid("the edited payload is not JSON").with_source(error))?;
     }
-    match edit.topic.as_deref() {
-        Some("") => Err(Error::invalid("the edited topic is empty")),
-        Some(topic) => check_text("the edited topic", topic),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn check_text(what: &str, text: &str) -> Result<()> {

@@ -1,61 +1,163 @@
-//! Events with their status, newest first, a page at a time.
+//! Events with their status, a page at a time.
 
 use posthaste_core::{
-    Error, EventFilter, EventStatus, EventSummary, Paged, Position, Result, StatusWord, Timestamp,
+    EventFilter, EventStatus, EventSummary, Extent, Look, Paged, Position, Result, Sort, StatusWord,
+    Timestamp, page_size,
 };
-use sqlx::{PgConnection, postgres::PgRow};
+use sqlx::{PgConnection, SqlStr, postgres::PgRow};
 
-use super::{attempts, is_paused, page, reading, rows_for};
+use super::{attempts, is_paused, lanes::Ahead, reading, rows_for};
 use crate::{
     error::{damaged, failed},
     log::Inner,
     row::{get, lane},
+    statements::Bound,
     value::{Id, Time},
 };
 
+/// How many positions one page looks at.
+const LOOK: i64 = 10_000;
+
+/// How many if the status of each has to be found out.
+const LOOK_AT_STATUS: i64 = 1_000;
+
+/// Times and positions grow together, but for as much as two writers can be apart.
+const SLACK: std::time::Duration = std::time::Duration::from_secs(1);
+
 pub(super) async fn list(log: &Inner, filter: &EventFilter) -> Result<Paged<EventSummary>> {
-    if filter.status.is_some() && filter.subscription.is_none() {
-        return Err(Error::invalid("a status is asked for, but no subscription in which to have it"));
-    }
+    filter.validate()?;
+    let size = page_size(filter.limit)?;
     let mut connection = reading(log).await?;
     if let Some(name) = &filter.subscription {
         is_paused(log, &mut connection, name).await?;
     }
-    let positions = positions(log, &mut connection, filter).await?;
-    let items = summaries(log, &mut connection, &positions, filter.subscription.as_deref()).await?;
+    let (sql, look) = look(log, &mut connection, filter).await?;
+    let rows = asked(log, sql, filter, look, rows_for(size)).fetch_all(&mut *connection).await;
+    let rows = rows.map_err(failed("list"))?;
+    let positions: Vec<i64> = rows.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
+    let mut items = summaries(log, &mut connection, &positions, filter.subscription.as_deref()).await?;
     connection.put_back().await?;
-    Ok(page(items, filter.limit, |summary| summary.position.0))
+    if filter.sort == Sort::OldestFirst {
+        items.reverse();
+    }
+    Ok(Paged::of(items, size, |summary| summary.position.0, look.ended_at))
 }
 
-/// The positions of the page, and one more.
-async fn positions(log: &Inner, connection: &mut PgConnection, filter: &EventFilter) -> Result<Vec<i64>> {
-    let sql = match filter.status {
-        None => &log.statements.list_log,
-        Some(StatusWord::Failed | StatusWord::Delayed) => &log.statements.list_parked,
-        Some(StatusWord::Dead) => &log.statements.list_dead,
-        Some(StatusWord::Pending) => &log.statements.list_pending,
+/// By which statement events are found, and which part of the log this page looks at.
+async fn look<'l>(
+    log: &'l Inner,
+    connection: &mut PgConnection,
+    filter: &EventFilter,
+) -> Result<(&'l SqlStr, Look)> {
+    let extent = extent_of(log, connection, filter).await?;
+    let statements = &log.statements;
+    let narrow = |width| Look::new(extent, filter.sort, filter.cursor, width);
+    // What is parked, dead or pending is far apart in the log: not so many positions, but so many rows.
+    let all = narrow(i64::MAX);
+    match filter.status {
+        None if filter.sort == Sort::OldestFirst => Ok((&statements.list_oldest, narrow(LOOK))),
+        None => Ok((&statements.list_log, narrow(LOOK))),
+        Some(StatusWord::Failed | StatusWord::Delayed) => {
+            let look = up_to_edge(log, connection, (&statements.edge_parked, filter), all).await?;
+            Ok((&statements.list_parked, look))
+        }
+        Some(StatusWord::Dead) => {
+            let look = up_to_edge(log, connection, (&statements.edge_dead, filter), all).await?;
+            Ok((&statements.list_dead, look))
+        }
+        Some(StatusWord::Pending) => {
+            let name = filter.subscription.as_deref().unwrap_or_default();
+            let few = !Ahead::of(log, connection, name).await?.is_cut();
+            Ok(if few {
+                (&statements.list_pending, all)
+            } else {
+                (&statements.list_word, narrow(LOOK_AT_STATUS))
+            })
+        }
         // Only the relay that reads it knows what is processing; no row has the word.
-        Some(_) => &log.statements.list_word,
-    };
+        Some(_) => Ok((&statements.list_word, narrow(LOOK_AT_STATUS))),
+    }
+}
+
+/// As many rows of a table as one page looks at.
+async fn up_to_edge(
+    log: &Inner,
+    connection: &mut PgConnection,
+    (edge, filter): (&SqlStr, &EventFilter),
+    all: Look,
+) -> Result<Look> {
+    let end = log
+        .query(edge)
+        .bind(filter.subscription.as_deref())
+        .bind(all.before)
+        .bind(LOOK_AT_STATUS - 1)
+        .fetch_optional(connection)
+        .await
+        .map_err(failed("list"))?;
+    let end: Option<i64> = end.map(|row| get(&row, 0)).transpose()?;
+    Ok(match end.filter(|end| *end > all.behind) {
+        Some(end) => Look { behind: end - 1, ended_at: Some(end), ..all },
+        None => all,
+    })
+}
+
+/// The positions that can fit: all there are, or those of the time that is asked for.
+async fn extent_of(log: &Inner, connection: &mut PgConnection, filter: &EventFilter) -> Result<Extent> {
+    let mut extent = extent(log, connection).await?;
+    if let Some(time) = filter.created_after {
+        let first = position_at(log, connection, time.before(SLACK)).await?;
+        extent.first = first.unwrap_or(extent.first);
+    }
+    if let Some(time) = filter.created_before {
+        let behind = position_at(log, connection, time + SLACK).await?;
+        extent.last = behind.map_or(extent.last, |behind| behind - 1);
+    }
+    Ok(extent)
+}
+
+/// The first and the last position that there is.
+pub(super) async fn extent(log: &Inner, connection: &mut PgConnection) -> Result<Extent> {
+    let found = log.query(&log.statements.extent).fetch_one(connection).await;
+    let row = found.map_err(failed("find the ends of the log"))?;
+    let (first, last): (Option<i64>, Option<i64>) = (get(&row, 0)?, get(&row, 1)?);
+    Ok(Extent { first: first.unwrap_or(1), last: last.unwrap_or_default() })
+}
+
+/// The first position that was written at this time or later, or the one behind the last; none in an empty log.
+pub(super) async fn position_at(
+    log: &Inner,
+    connection: &mut PgConnection,
+    time: Timestamp,
+) -> Result<Option<i64>> {
+    let found = log.query(&log.statements.position_at).bind(Time(time)).fetch_one(connection).await;
+    get(&found.map_err(failed("find a time"))?, 0)
+}
+
+/// Asks for the positions of the page.
+fn asked(log: &Inner, sql: &SqlStr, filter: &EventFilter, look: Look, rows: i64) -> Bound<'static> {
     let query = log
         .query(sql)
-        .bind(filter.cursor.unwrap_or(i64::MAX))
-        .bind(filter.event_type.as_deref())
-        .bind(filter.topic.as_deref())
-        .bind(filter.key.as_deref())
-        .bind(rows_for(filter.limit));
+        .bind(look.behind)
+        .bind(look.before)
+        .bind(rows)
+        .bind(filter.event_type.clone())
+        .bind(filter.topic.clone())
+        .bind(filter.key.clone())
+        .bind(filter.aggregate_type.clone())
+        .bind(filter.aggregate_id.clone())
+        .bind(filter.tenant_id.clone())
+        .bind(filter.created_after.map(Time))
+        .bind(filter.created_before.map(Time));
     let query = match filter.status {
         None => query,
-        Some(_) => query.bind(filter.subscription.as_deref()),
+        Some(_) => query.bind(filter.subscription.clone()),
     };
-    let query = match filter.status {
-        None | Some(StatusWord::Dead | StatusWord::Pending) => query,
+    match filter.status {
+        None | Some(StatusWord::Dead) => query,
         Some(StatusWord::Failed) => query.bind(false).bind(log.now()),
         Some(StatusWord::Delayed) => query.bind(true).bind(log.now()),
         Some(word) => query.bind(word.as_str()),
-    };
-    let rows = query.fetch_all(connection).await.map_err(failed("list"))?;
-    rows.iter().map(|row| get(row, 0)).collect()
+    }
 }
 
 /// The events at these positions, with their status in one subscription or in all.
@@ -97,10 +199,18 @@ fn summary(row: &PgRow) -> Result<EventSummary> {
         position: Position(get(row, 0)?),
         id: get::<Id>(row, 1)?.0,
         event_type: get(row, 2)?,
-        topic: get(row, 3)?,
-        key: get(row, 4)?,
-        lane: lane(row, 5)?,
-        created_at: get::<Time>(row, 6)?.0,
+        event_version: get(row, 3)?,
+        topic: get(row, 4)?,
+        key: get(row, 5)?,
+        lane: lane(row, 6)?,
+        aggregate_type: get(row, 7)?,
+        aggregate_id: get(row, 8)?,
+        version: get(row, 9)?,
+        tenant_id: get(row, 10)?,
+        correlation_id: get(row, 11)?,
+        occurred_at: get::<Time>(row, 12)?.0,
+        created_at: get::<Time>(row, 13)?.0,
+        deliver_after: get::<Option<Time>>(row, 14)?.map(|time| time.0),
         statuses: Vec::new(),
     })
 }
@@ -116,11 +226,14 @@ fn event_status(row: &PgRow) -> Result<EventStatus> {
         "delivered" => StatusWord::Delivered,
         _ => return Err(damaged("list: the status view has an unknown word")),
     };
+    let blocked_by: Option<i64> = get(row, 7)?;
     Ok(EventStatus {
         subscription: get(row, 1)?,
         status,
         attempts: attempts(row, 3)?,
         last_error: get(row, 4)?,
         due_at,
+        // What waits for its time waits for nobody else.
+        blocked_by: blocked_by.filter(|_| status != StatusWord::Delayed).map(Position),
     })
 }

@@ -2,9 +2,16 @@
 
 use posthaste_core::{Error, ErrorKind, ResetTo, Result};
 
-use super::{act::Operator, is_paused};
+use sqlx::PgConnection;
+
+use super::{
+    act::Operator,
+    is_paused,
+    list::{extent, position_at},
+};
 use crate::{
     error::failed,
+    log::Inner,
     row::get,
     subscribe::{lock, snapshot_of_now},
 };
@@ -21,9 +28,9 @@ impl Operator<'_> {
                 (now, now, last)
             }
             // Everything up to there that is committed; what commits later comes, wherever its place is.
-            ResetTo::Position(next) => {
+            ResetTo::Position(_) | ResetTo::Time(_) => {
                 let (now, _) = snapshot_of_now(self.log, self.connection).await?;
-                (0, now, next.0.saturating_sub(1).max(0))
+                (0, now, reset_after(self.log, self.connection, to).await?)
             }
         };
         let statements = &self.log.statements;
@@ -44,7 +51,8 @@ impl Operator<'_> {
         }
         self.run(parked, "reset").await?;
         self.run(dead, "reset").await?;
-        self.journal(name, "reset", Some(format!("to position {}", after.saturating_add(1)))).await?;
+        let detail = format!("to position {}", after.saturating_add(1));
+        self.journal(Some(name), "reset", lanes, Some(detail)).await?;
         Ok(lanes)
     }
 
@@ -67,7 +75,7 @@ impl Operator<'_> {
         for sql in steps {
             self.run(self.log.query(sql).bind(name), "drop").await?;
         }
-        self.journal(name, "dropped", None).await?;
+        self.journal(Some(name), "dropped", 1, None).await?;
         Ok(1)
     }
 
@@ -93,5 +101,17 @@ impl Operator<'_> {
         let message =
             format!("lanes of subscription {name:?} are held by {holders}; wait until they are given back");
         Err(Error::new(ErrorKind::Refused, message))
+    }
+}
+
+/// Up to where a reset passes everything that is committed.
+pub(super) async fn reset_after(log: &Inner, connection: &mut PgConnection, to: ResetTo) -> Result<i64> {
+    match to {
+        ResetTo::Beginning => Ok(0),
+        ResetTo::Now => Ok(extent(log, connection).await?.last),
+        ResetTo::Position(next) => Ok(next.0.saturating_sub(1).max(0)),
+        ResetTo::Time(time) => {
+            Ok(position_at(log, connection, time).await?.map_or(0, |next| next.saturating_sub(1)))
+        }
     }
 }

@@ -8,6 +8,7 @@ mod conformance;
 #[cfg(unix)]
 mod crash;
 mod fixture;
+mod jobs;
 mod opening;
 mod order;
 mod pitfalls;

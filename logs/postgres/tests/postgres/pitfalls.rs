@@ -7,8 +7,8 @@ use std::{
 
 use futures_util::StreamExt;
 use posthaste_core::{
-    Act, ActKind, Admin, Buried, Change, Cursor, DeadReason, Event, Limit, Log, OperatorAct, Payload, Read,
-    RelayId, ResetTo, Retention, Subscription, SystemClock,
+    Act, ActKind, Admin, Buried, Change, Cursor, DeadReason, Event, Inspect, Limit, Log, OperatorAct,
+    Payload, Read, RelayId, ResetTo, Retention, Subscription, SystemClock, Upkeep,
 };
 use posthaste_postgres::{PostgresLog, PostgresOptions};
 use posthaste_relay::{RelayBuilder, Settings, Stopped};

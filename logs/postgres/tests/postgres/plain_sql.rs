@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use posthaste_core::{
-    Admin, ErrorKind, Event, EventFilter, EventId, Filter, Log, Page, Pattern, Payload, RetryOverrides,
+    ErrorKind, Event, EventFilter, EventId, Filter, Inspect, Log, Page, Pattern, Payload, RetryOverrides,
     Start, StatusWord, Subscription, Timestamp,
 };
 use posthaste_postgres::{PostgresLog, PostgresOptions};

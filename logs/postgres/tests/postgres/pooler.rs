@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use posthaste_core::{
-    Admin, EventFilter, Log, OperatorAct, ResetTo, Retention, StatusWord, Subscription, SystemClock,
+    Admin, EventFilter, Inspect, Log, OperatorAct, ResetTo, Retention, StatusWord, Subscription, SystemClock,
+    Upkeep,
 };
 use posthaste_postgres::{Pooled, PostgresLog, PostgresOptions};
 use posthaste_relay::{RelayBuilder, Settings, Stopped};

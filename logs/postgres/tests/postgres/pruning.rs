@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posthaste_core::{Log, Position, Pruned, Retention, Start, Subscription};
+use posthaste_core::{Log, Position, Pruned, Retention, Start, Subscription, Upkeep};
 
 use crate::{
     fixture::{Fixture, SUB, keyed},

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use posthaste_core::{
-    Act, ActKind, Admin, Change, DeadFilter, Due, Entry, ErrorKind, EventFilter, Log, Parked, RelayId,
+    Act, ActKind, Change, DeadFilter, Due, Entry, ErrorKind, EventFilter, Inspect, Log, Parked, RelayId,
     StatusWord,
 };
 use posthaste_postgres::{PostgresLog, adopt};

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use posthaste_core::{
-    Admin, DeadFilter, ErrorKind, Event, EventFilter, Fault, Hold, Log, OperatorAct, ResetTo, Retention,
-    Selection, StatusWord, Subscription, SystemClock,
+    Admin, AuditFilter, DeadFilter, ErrorKind, Event, EventFilter, Fault, Hold, Inspect, JobKind, JobRequest,
+    Log, OperatorAct, ResetTo, Retention, StatusWord, Subscription, SystemClock, Upkeep, Worked,
 };
 use posthaste_postgres::{PostgresLog, PostgresOptions};
 use posthaste_relay::{RelayBuilder, Settings, Stopped};
@@ -224,8 +224,10 @@ async fn the_rights_of_a_relay_are_enough_for_what_fails() {
 
     timeout(PATIENCE, sink.wait_for(9)).await.expect("all but one come");
     assert_eq!(relay.stop().await, Stopped::Cleanly);
-    let replay = OperatorAct::Replay(Selection::Matching(DeadFilter::default()));
-    assert_eq!(log.act(&replay, "ada").await.unwrap(), 1);
+    let all = JobRequest { kind: JobKind::Replay, matching: DeadFilter::default(), per_second: None };
+    assert_eq!(log.act(&OperatorAct::Start(all), "ada").await.unwrap(), 1);
+    assert_eq!(log.work().await.unwrap(), Worked { letters: 1, next: None });
+    assert_eq!(log.audit(&AuditFilter::default()).await.unwrap().items.len(), 2);
     assert_eq!(fixture.number("select count(*) from outbox_journal where what = 'failed'").await, 1);
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use fastrand::Rng;
 use posthaste_core::{
-    Admin, EventId, Lane, Limit, Order, Position, Retention, RetryPolicy, Subscription, SystemClock,
+    EventId, Inspect, Lane, Limit, Order, Position, Retention, RetryPolicy, Subscription, SystemClock,
 };
 use posthaste_postgres::{PostgresLog, PostgresOptions};
 use posthaste_relay::{Relay, RelayBuilder, Settings};

@@ -1,6 +1,6 @@
 //! Reading between two snapshots: nothing is missed, whatever order transactions commit in and however long one stays open.
 
-use posthaste_core::{Admin, Appended, OperatorAct, ResetTo, StatusWord};
+use posthaste_core::{Admin, Appended, Inspect, OperatorAct, ResetTo, StatusWord};
 use posthaste_core::{Cursor, EventFilter, LaneSet, Log, Position, Read, Snapshot, Start, Subscription};
 use sqlx::PgConnection;
 

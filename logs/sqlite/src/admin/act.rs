@@ -1,7 +1,9 @@
 //! What operators do to dead letters and to the pause of a subscription. Each act writes into the journal who did it, in the
 //! same transaction.
 
-use posthaste_core::{Edit, Error, ErrorKind, EventId, OperatorAct, Result, Selection, Timestamp};
+use posthaste_core::{
+    Edit, Error, ErrorKind, EventId, JobKind, OperatorAct, Result, Timestamp, letters_text,
+};
 use serde::de::IgnoredAny;
 use sqlx::SqliteConnection;
 
@@ -14,13 +16,16 @@ use crate::{
 };
 
 pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64> {
+    act.validate()?;
     let mut connection = log.admin.take().await?;
     let mut tx = connection.begin_immediate().await?;
     let mut operator = Operator { log, connection: &mut tx, now: log.now(), by };
     let concerned = match act {
-        OperatorAct::Replay(selection) => operator.replay(selection).await?,
+        OperatorAct::Replay(ids) => operator.replay(ids).await?,
         OperatorAct::Edit { dead_id, edit, new_id } => operator.edit(*dead_id, edit, *new_id).await?,
-        OperatorAct::Discard(selection) => operator.discard(selection).await?,
+        OperatorAct::Discard(ids) => operator.discard(ids).await?,
+        OperatorAct::Start(request) => operator.start(request).await?,
+        OperatorAct::Cancel(job_id) => operator.cancel(*job_id).await?,
         OperatorAct::Pause(name) => operator.set_paused(name, true).await?,
         OperatorAct::Resume(name) => operator.set_paused(name, false).await?,
         OperatorAct::Reset { subscription, to } => operator.reset(subscription, *to).await?,
@@ -32,47 +37,52 @@ pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64>
 }
 
 /// Who acts, when, and in which transaction.
-pub(super) struct Operator<'a> {
-    pub(super) log: &'a Inner,
-    pub(super) connection: &'a mut SqliteConnection,
-    pub(super) now: Timestamp,
-    pub(super) by: &'a str,
+pub(crate) struct Operator<'a> {
+    pub(crate) log: &'a Inner,
+    pub(crate) connection: &'a mut SqliteConnection,
+    pub(crate) now: Timestamp,
+    pub(crate) by: &'a str,
 }
 
 /// Unresolved dead letters.
-struct Selected {
-    /// Their ids as a JSON array, oldest first.
-    ids: String,
-    count: u64,
+pub(super) struct Selected {
+    /// Their ids, oldest first.
+    ids: Vec<i64>,
     /// A subscription of theirs that is not there any more.
-    homeless: Option<String>,
+    pub(super) homeless: Option<String>,
+    /// The subscription of all of them, if it is one.
+    subscription: Option<String>,
 }
 
 impl Selected {
-    /// All or nothing: a dead letter can only be sent again to a subscription that is still there.
-    fn check_home(&self) -> Result<()> {
-        let Some(name) = &self.homeless else { return Ok(()) };
-        let message =
-            format!("subscription {name:?} was dropped; create it again before its dead letters are sent");
-        Err(Error::new(ErrorKind::Refused, message))
+    pub(super) fn count(&self) -> u64 {
+        u64::try_from(self.ids.len()).unwrap_or(u64::MAX)
     }
 }
 
+/// All or nothing: a dead letter can only be sent again to a subscription that is still there.
+pub(crate) fn check_home(homeless: Option<String>) -> Result<()> {
+    let Some(name) = homeless else { return Ok(()) };
+    let message =
+        format!("subscription {name:?} was dropped; create it again before its dead letters are sent");
+    Err(Error::new(ErrorKind::Refused, message))
+}
+
 impl Operator<'_> {
-    async fn replay(&mut self, selection: &Selection) -> Result<u64> {
-        let selected = self.select(selection).await?;
-        selected.check_home()?;
-        self.send_again(&selected.ids).await?;
-        self.resolve(&selected.ids, "replayed", None).await?;
-        Ok(selected.count)
+    async fn replay(&mut self, ids: &[i64]) -> Result<u64> {
+        let selected = self.select(ids).await?;
+        check_home(selected.homeless.clone())?;
+        self.do_to(JobKind::Replay, &json(&selected.ids)).await?;
+        self.journal_letters(&selected, "replayed").await
     }
 
     async fn edit(&mut self, dead_id: i64, edit: &Edit, new_id: EventId) -> Result<u64> {
         let content_type = self.unresolved(dead_id).await?;
         check_edit(edit, &content_type)?;
-        let selected = self.select(&Selection::Ids(vec![dead_id])).await?;
-        selected.check_home()?;
-        self.send_again(&selected.ids).await?;
+        let selected = self.select(&[dead_id]).await?;
+        check_home(selected.homeless.clone())?;
+        let ids = json(&selected.ids);
+        self.send_again(&ids).await?;
         let edited = sqlx::query(self.log.statements.edit.clone())
             .bind(dead_id)
             .bind(new_id.as_bytes().as_slice())
@@ -80,12 +90,12 @@ impl Operator<'_> {
             .bind(edit.headers.as_ref().map(json))
             .bind(edit.topic.as_deref());
         self.run(edited, "edit").await?;
-        self.resolve(&selected.ids, "edited", Some(new_id)).await?;
-        Ok(1)
+        self.resolve(&ids, "edited", Some(new_id)).await?;
+        self.journal_letters(&selected, "edited").await
     }
 
     /// The content type of a dead letter that nobody has resolved.
-    async fn unresolved(&mut self, dead_id: i64) -> Result<String> {
+    pub(super) async fn unresolved(&mut self, dead_id: i64) -> Result<String> {
         let row = sqlx::query(self.log.statements.find_dead.clone())
             .bind(dead_id)
             .fetch_optional(&mut *self.connection)
@@ -102,23 +112,38 @@ impl Operator<'_> {
         get(&row, 2)
     }
 
-    async fn discard(&mut self, selection: &Selection) -> Result<u64> {
-        let selected = self.select(selection).await?;
-        self.resolve(&selected.ids, "discarded", None).await?;
-        Ok(selected.count)
+    async fn discard(&mut self, ids: &[i64]) -> Result<u64> {
+        let selected = self.select(ids).await?;
+        self.do_to(JobKind::Discard, &json(&selected.ids)).await?;
+        self.journal_letters(&selected, "discarded").await
     }
 
-    async fn select(&mut self, selection: &Selection) -> Result<Selected> {
-        let query = match selection {
-            Selection::Ids(ids) => sqlx::query(self.log.statements.select_dead.clone()).bind(json(ids)),
-            Selection::Matching(filter) => sqlx::query(self.log.statements.match_dead.clone())
-                .bind(filter.subscription.as_deref())
-                .bind(filter.reason.map(posthaste_core::DeadReason::as_str))
-                .bind(filter.event_type.as_deref())
-                .bind(filter.key.as_deref()),
-        };
-        let row = query.fetch_one(&mut *self.connection).await.map_err(failed("select dead letters"))?;
-        Ok(Selected { ids: get(&row, 0)?, count: get(&row, 1)?, homeless: get(&row, 2)? })
+    pub(super) async fn select(&mut self, ids: &[i64]) -> Result<Selected> {
+        let row = sqlx::query(self.log.statements.select_dead.clone())
+            .bind(json(&ids))
+            .fetch_one(&mut *self.connection)
+            .await
+            .map_err(failed("select dead letters"))?;
+        let ids = serde_json::from_str(get(&row, 0)?).unwrap_or_default();
+        Ok(Selected { ids, homeless: get(&row, 2)?, subscription: get(&row, 3)? })
+    }
+
+    /// Replays or discards unresolved dead letters, all of them or none.
+    pub(crate) async fn attempt(&mut self, kind: JobKind, ids: &str) -> Result<()> {
+        self.run(sqlx::query("savepoint attempt"), "begin").await?;
+        let done = self.do_to(kind, ids).await;
+        if done.is_err() {
+            self.run(sqlx::query("rollback to attempt"), "roll back").await?;
+        }
+        self.run(sqlx::query("release attempt"), "end").await?;
+        done
+    }
+
+    async fn do_to(&mut self, kind: JobKind, ids: &str) -> Result<()> {
+        if kind == JobKind::Replay {
+            self.send_again(ids).await?;
+        }
+        self.resolve(ids, kind.resolution(), None).await
     }
 
     /// Parks the events of dead letters as new, due now.
@@ -153,37 +178,51 @@ impl Operator<'_> {
         let set = sqlx::query(self.log.statements.set_paused.clone()).bind(name).bind(paused);
         let changed = self.run(set, "pause").await?;
         if changed > 0 {
-            self.journal(name, if paused { "paused" } else { "resumed" }, None).await?;
+            self.journal(Some(name), if paused { "paused" } else { "resumed" }, changed, None).await?;
         }
         Ok(changed)
     }
 
-    pub(super) async fn journal(&mut self, name: &str, what: &str, detail: Option<String>) -> Result<()> {
+    /// Writes down what was done to dead letters as one act, and answers how many there were.
+    async fn journal_letters(&mut self, selected: &Selected, what: &str) -> Result<u64> {
+        let concerned = selected.count();
+        if concerned > 0 {
+            let detail = letters_text(&selected.ids);
+            self.journal(selected.subscription.as_deref(), what, concerned, Some(detail)).await?;
+        }
+        Ok(concerned)
+    }
+
+    pub(super) async fn journal(
+        &mut self,
+        subscription: Option<&str>,
+        what: &str,
+        concerned: u64,
+        detail: Option<String>,
+    ) -> Result<()> {
         let written = sqlx::query(self.log.statements.journal_act.clone())
             .bind(self.now.0)
             .bind(what)
-            .bind(name)
+            .bind(subscription)
             .bind(detail)
-            .bind(self.by);
+            .bind(self.by)
+            .bind(i64::try_from(concerned).unwrap_or(i64::MAX));
         self.run(written, "write the journal").await?;
         Ok(())
     }
 
     /// How many rows the statement changed.
-    pub(super) async fn run(&mut self, query: Bound<'_>, operation: &'static str) -> Result<u64> {
+    pub(crate) async fn run(&mut self, query: Bound<'_>, operation: &'static str) -> Result<u64> {
         let done = query.execute(&mut *self.connection).await.map_err(failed(operation))?;
         Ok(done.rows_affected())
     }
 }
 
-/// A payload that was JSON must be JSON again, and an event has a topic.
+/// A payload that was JSON must be JSON again.
 fn check_edit(edit: &Edit, content_type: &str) -> Result<()> {
     if let Some(text) = edit.payload.as_deref().filter(|_| content_type == JSON) {
         serde_json::from_str::<IgnoredAny>(text)
             .map_err(|error| Error::invalid("the edited payload is not JSON").with_source(error))?;
     }
-    match edit.topic.as_deref() {
-        Some("") => Err(Error::invalid("the edited topic is empty")),
-        _ => Ok(()),
-    }
+    Ok(())
 }

@@ -1,7 +1,11 @@
 //! The operator's side: what CLI, API and dashboard ask and do.
 
 mod act;
+mod audit;
 mod dead;
+mod foresee;
+mod jobs;
+mod lanes;
 mod list;
 mod reset;
 mod show;
@@ -9,22 +13,32 @@ mod status;
 
 use async_trait::async_trait;
 use posthaste_core::{
-    Admin, DeadFilter, DeadLetter, Error, ErrorKind, EventFilter, EventId, EventSummary, OperatorAct, Paged,
-    Result, Status, Timeline, oversized,
+    Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Error, ErrorKind, EventFilter,
+    EventId, EventSummary, Foreseen, Inspect, LaneStatus, OperatorAct, Paged, Result, Status, Timeline,
+    oversized,
 };
 use sqlx::SqliteConnection;
 
+pub(crate) use self::{
+    act::{Operator, check_home},
+    jobs::job_of,
+};
 use crate::{
     SqliteLog,
+    bind::Bound,
     error::failed,
     log::Inner,
     row::{Stored, get},
 };
 
 #[async_trait]
-impl Admin for SqliteLog {
+impl Inspect for SqliteLog {
     async fn status(&self) -> Result<Status> {
         status::status(self.inner()).await
+    }
+
+    async fn lanes(&self, subscription: &str) -> Result<Vec<LaneStatus>> {
+        lanes::lanes(self.inner(), subscription).await
     }
 
     async fn list(&self, filter: &EventFilter) -> Result<Paged<EventSummary>> {
@@ -39,32 +53,45 @@ impl Admin for SqliteLog {
         dead::dead(self.inner(), filter).await
     }
 
-    async fn act(&self, act: &OperatorAct, by: &str) -> Result<u64> {
-        act::act(self.inner(), act, by).await
+    async fn dead_groups(&self, filter: &DeadFilter) -> Result<Vec<DeadGroup>> {
+        dead::groups(self.inner(), filter).await
+    }
+
+    async fn audit(&self, filter: &AuditFilter) -> Result<Paged<AuditEntry>> {
+        audit::audit(self.inner(), filter).await
     }
 }
 
-/// How many rows a page has if nothing is said, and how many at most.
-const PAGE: u32 = 50;
-const MAX_PAGE: u32 = 1_000;
+#[async_trait]
+impl Admin for SqliteLog {
+    async fn act(&self, act: &OperatorAct, by: &str) -> Result<u64> {
+        act::act(self.inner(), act, by).await
+    }
 
-/// The size of a page.
-fn page_size(limit: u32) -> usize {
-    let limit = if limit == 0 { PAGE } else { limit.min(MAX_PAGE) };
-    usize::try_from(limit).unwrap_or(usize::MAX)
+    async fn foresee(&self, act: &OperatorAct) -> Result<Foreseen> {
+        foresee::foresee(self.inner(), act).await
+    }
 }
 
 /// One row more than the page has, to see whether there is another page.
-fn rows_for(limit: u32) -> i64 {
-    i64::try_from(page_size(limit)).unwrap_or(i64::MAX).saturating_add(1)
+fn rows_for(size: usize) -> i64 {
+    i64::try_from(size).unwrap_or(i64::MAX).saturating_add(1)
 }
 
-/// One page of what was found. The next one begins where this ends, if there is anything left.
-fn page<T>(mut items: Vec<T>, limit: u32, place: impl Fn(&T) -> i64) -> Paged<T> {
-    let more = items.len() > page_size(limit);
-    items.truncate(page_size(limit));
-    let next = items.last().filter(|_| more).map(place);
-    Paged { items, next }
+/// Binds which dead letters are meant, as `parts/dead_fits.sql` wants it.
+pub(crate) fn bind_filter<'q>(query: Bound<'q>, filter: &DeadFilter) -> Bound<'q> {
+    let error = filter.error.as_ref();
+    query
+        .bind(filter.dead_id)
+        .bind(filter.subscription.clone())
+        .bind(filter.reason.map(posthaste_core::DeadReason::as_str))
+        .bind(filter.event_type.clone())
+        .bind(filter.topic.clone())
+        .bind(filter.key.clone())
+        .bind(error.and_then(|error| error.line().map(str::to_owned)))
+        .bind(error.and_then(|error| error.beginning().map(str::to_owned)))
+        .bind(filter.moved_after.map(|time| time.0))
+        .bind(filter.moved_before.map(|time| time.0))
 }
 
 /// Fails, and says which names there are, if the subscription is unknown; otherwise whether it is paused.

@@ -2,17 +2,15 @@
 
 use posthaste_core::{Error, ErrorKind, ResetTo, Result};
 
-use super::{act::Operator, is_paused};
-use crate::{error::failed, row::get, subscribe::last_position};
+use sqlx::SqliteConnection;
+
+use super::{act::Operator, is_paused, list::position_at};
+use crate::{error::failed, log::Inner, row::get, subscribe::last_position};
 
 impl Operator<'_> {
     pub(super) async fn reset(&mut self, name: &str, to: ResetTo) -> Result<u64> {
         self.check_idle(name).await?;
-        let after = match to {
-            ResetTo::Beginning => 0,
-            ResetTo::Now => last_position(self.log, self.connection).await?,
-            ResetTo::Position(next) => next.0.saturating_sub(1).max(0),
-        };
+        let after = reset_after(self.log, self.connection, to).await?;
         let statements = &self.log.statements;
         let lines = sqlx::query(statements.reset_lines.clone())
             .bind(name)
@@ -25,7 +23,8 @@ impl Operator<'_> {
         let lanes = self.run(lines, "reset").await?;
         self.run(parked, "reset").await?;
         self.run(dead, "reset").await?;
-        self.journal(name, "reset", Some(format!("to position {}", after.saturating_add(1)))).await?;
+        let detail = format!("to position {}", after.saturating_add(1));
+        self.journal(Some(name), "reset", lanes, Some(detail)).await?;
         Ok(lanes)
     }
 
@@ -41,7 +40,7 @@ impl Operator<'_> {
         for sql in steps {
             self.run(sqlx::query(sql.clone()).bind(name), "drop").await?;
         }
-        self.journal(name, "dropped", None).await?;
+        self.journal(Some(name), "dropped", 1, None).await?;
         Ok(1)
     }
 
@@ -66,5 +65,18 @@ impl Operator<'_> {
         let message =
             format!("lanes of subscription {name:?} are held by {holders}; wait until they are given back");
         Err(Error::new(ErrorKind::Refused, message))
+    }
+}
+
+/// The cursor that a reset sets.
+pub(super) async fn reset_after(log: &Inner, connection: &mut SqliteConnection, to: ResetTo) -> Result<i64> {
+    match to {
+        ResetTo::Beginning => Ok(0),
+        ResetTo::Now => last_position(log, connection).await,
+        ResetTo::Position(next) => Ok(next.0.saturating_sub(1).max(0)),
+        ResetTo::Time(time) => match position_at(log, connection, time).await? {
+            Some(next) => Ok(next.saturating_sub(1)),
+            None => last_position(log, connection).await,
+        },
     }
 }

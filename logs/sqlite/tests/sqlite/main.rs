@@ -4,6 +4,7 @@
 
 mod conformance;
 mod fixture;
+mod jobs;
 mod opening;
 mod plain_sql;
 mod publishing;

@@ -106,7 +106,7 @@ async fn a_file_that_is_no_database_is_told() {
 async fn tables_of_another_version_or_layout_are_told() {
     let fixture = Fixture::new().await;
     let cases = [
-        ("update outbox_meta set value = '99' where name = 'schema_version'", &["99", "knows 2"][..]),
+        ("update outbox_meta set value = '99' where name = 'schema_version'", &["99", "knows 3"][..]),
         (
             "update outbox_meta set value = '1' where name = 'schema_version'",
             &["version 1", "posthaste migrate"],

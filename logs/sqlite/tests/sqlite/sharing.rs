@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{FutureExt, StreamExt, future::join_all};
 use posthaste_core::{
     Act, ActKind, Admin, Appended, Change, Due, Entry, Log, OperatorAct, Parked, Position, RelayId,
-    Retention, Start, Subscription, Timestamp,
+    Retention, Start, Subscription, Timestamp, Upkeep,
 };
 use posthaste_sqlite::{SqliteLog, SqliteOptions};
 use tokio::time::timeout;

@@ -1,7 +1,8 @@
 //! What a test looks at, and what it tells a sink to do.
 
 use posthaste_core::{
-    Act, Change, DeadFilter, Delivery, Entry, EventId, Fault, Lane, LaneSet, Position, memory::Line,
+    Act, Change, DeadFilter, DeadLetter, Delivery, Entry, EventId, Fault, Lane, LaneSet, Position,
+    memory::Line,
 };
 
 use super::{Bench, NAME, draft};
@@ -14,8 +15,16 @@ impl Bench {
 
     /// The positions of the dead letters that nobody has resolved.
     pub(crate) fn dead(&self) -> Vec<Position> {
-        let page = self.store.dead(&DeadFilter { limit: 1_000, ..DeadFilter::default() });
-        page.items.iter().map(|letter| letter.position).collect()
+        self.letters().iter().map(|letter| letter.position).collect()
+    }
+
+    /// Their numbers.
+    pub(crate) fn dead_ids(&self) -> Vec<i64> {
+        self.letters().iter().map(|letter| letter.dead_id).collect()
+    }
+
+    fn letters(&self) -> Vec<DeadLetter> {
+        self.store.dead(&DeadFilter { limit: 1_000, ..DeadFilter::default() }).unwrap().items
     }
 
     /// The last line of a lane.

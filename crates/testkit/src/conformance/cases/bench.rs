@@ -6,9 +6,9 @@ use std::{
 };
 
 use posthaste_core::{
-    Act, ActKind, Appended, Census, Clock, Cursor, Entry, ErrorKind, Event, EventBuilder, EventId,
-    EventRules, Hold, Lane, LaneCensus, LaneSet, Lease, Limit, OperatorAct, Page, Position, Published, Read,
-    RelayId, Result, Stamp, Subscription, SubscriptionCensus, Timestamp,
+    Act, ActKind, Appended, Census, Clock, Cursor, DeadFilter, Entry, ErrorKind, Event, EventBuilder,
+    EventId, EventRules, Hold, Lane, LaneCensus, LaneSet, Lease, Limit, OperatorAct, Page, Position,
+    Published, Read, RelayId, Result, Stamp, Subscription, SubscriptionCensus, Timestamp,
 };
 
 use super::Subject;
@@ -261,6 +261,13 @@ impl<'s, S: Subject> Bench<'s, S> {
 
     pub(super) async fn act(&self, act: OperatorAct) -> Result<u64> {
         self.subject.admin().act(&act, ADA).await
+    }
+
+    /// The numbers of the dead letters that nobody has resolved.
+    pub(super) async fn open_letters(&self) -> Vec<i64> {
+        let filter = DeadFilter { limit: 1_000, ..DeadFilter::default() };
+        let page = self.subject.admin().dead(&filter).await.expect("dead");
+        page.items.iter().map(|letter| letter.dead_id).collect()
     }
 
     /// Does it, and expects a refusal of this kind; answers its text.

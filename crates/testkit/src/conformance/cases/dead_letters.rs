@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use posthaste_core::{
     DEFAULT_PAYLOAD_LIMIT, DeadFilter, DeadLetter, DeadReason, Edit, ErrorKind, Event, EventId, OperatorAct,
-    Payload, Read, Retention, Selection, Subscription,
+    Payload, Read, Retention, Subscription,
 };
 
 use super::{
@@ -48,7 +48,7 @@ pub async fn ids_that_nobody_knows_are_left_alone<S: Subject>(subject: &S) {
     let bench = Bench::subscribed(subject).await;
 
     assert_eq!(replay(&bench, &[12_345]).await, 0);
-    assert_eq!(bench.act(OperatorAct::Discard(Selection::Ids(vec![12_345]))).await.expect("discard"), 0);
+    assert_eq!(bench.act(OperatorAct::Discard(vec![12_345])).await.expect("discard"), 0);
 }
 
 pub async fn replayed_events_keep_their_order<S: Subject>(subject: &S) {
@@ -67,21 +67,6 @@ pub async fn replayed_events_keep_their_order<S: Subject>(subject: &S) {
     assert_eq!(positions(&page.parked), places(&[&sent[0], &sent[1], &sent[2]]));
     let next = page.entries.iter().find(|entry| entry.position == sent[3].position);
     assert!(next.is_some_and(|entry| entry.blocked), "they go before what is not yet sent");
-}
-
-pub async fn a_replay_by_filter_takes_all_that_fit<S: Subject>(subject: &S) {
-    let bench = Bench::subscribed(subject).await;
-    let sent = bench.publish([keyed("a"), keyed("b"), keyed("a")]).await;
-    for sent in &sent {
-        bench.settle(sent, vec![dead(sent)]).await;
-    }
-
-    let filter =
-        DeadFilter { key: Some("a".to_owned()), limit: 1, cursor: Some(1_000), ..DeadFilter::default() };
-    let replayed = bench.act(OperatorAct::Replay(Selection::Matching(filter))).await.expect("replay");
-
-    assert_eq!(replayed, 2, "whatever the page of the filter says");
-    assert_eq!(positions(&bench.page().await.parked), places(&[&sent[0], &sent[2]]));
 }
 
 pub async fn a_replay_concerns_one_subscription_only<S: Subject>(subject: &S) {
@@ -188,7 +173,7 @@ pub async fn what_cannot_be_edited_says_why<S: Subject>(subject: &S) {
     let missing = bench.refusal(edit(dead_id + 99, bench.new_id()), ErrorKind::NotFound).await;
     assert!(missing.contains(&(dead_id + 99).to_string()), "{missing}");
 
-    bench.act(OperatorAct::Discard(Selection::Ids(vec![dead_id]))).await.expect("discard");
+    bench.act(OperatorAct::Discard(vec![dead_id])).await.expect("discard");
     let resolved = bench.refusal(edit(dead_id, bench.new_id()), ErrorKind::Refused).await;
     assert!(resolved.contains("discarded"), "{resolved}");
     assert!(bench.page().await.parked.is_empty());
@@ -201,13 +186,13 @@ pub async fn a_discard_releases_a_held_key<S: Subject>(subject: &S) {
     let dead_id = letters(&bench).await[0].dead_id;
     assert!(bench.page_that_holds().await.parked.is_empty());
 
-    assert_eq!(bench.act(OperatorAct::Discard(Selection::Ids(vec![dead_id]))).await.expect("discard"), 1);
+    assert_eq!(bench.act(OperatorAct::Discard(vec![dead_id])).await.expect("discard"), 1);
 
     assert_eq!(positions(&bench.page_that_holds().await.parked), places(&[&sent[1]]));
     let letter = letter(&bench, dead_id).await;
     assert_eq!((letter.resolution.as_deref(), letter.resolved_by.as_deref()), (Some("discarded"), Some(ADA)));
     assert_eq!(replay(&bench, &[dead_id]).await, 0, "given up for good");
-    assert_eq!(bench.act(OperatorAct::Discard(Selection::Ids(vec![dead_id]))).await.expect("discard"), 0);
+    assert_eq!(bench.act(OperatorAct::Discard(vec![dead_id])).await.expect("discard"), 0);
 }
 
 pub async fn dead_letters_are_listed_by_what_is_asked_for<S: Subject>(subject: &S) {
@@ -219,7 +204,7 @@ pub async fn dead_letters_are_listed_by_what_is_asked_for<S: Subject>(subject: &
     }
     bench.settle_in("audit", &sent[0], vec![dead(&sent[0])]).await;
     let first = letters(&bench).await[0].dead_id;
-    bench.act(OperatorAct::Discard(Selection::Ids(vec![first]))).await.expect("discard");
+    bench.act(OperatorAct::Discard(vec![first])).await.expect("discard");
 
     let any = DeadFilter::default;
     let cases = [
@@ -318,7 +303,7 @@ async fn one_dead<S: Subject>(subject: &S) -> (Bench<'_, S>, Sent, i64) {
 }
 
 async fn replay<S: Subject>(bench: &Bench<'_, S>, ids: &[i64]) -> u64 {
-    bench.act(OperatorAct::Replay(Selection::Ids(ids.to_vec()))).await.expect("replay")
+    bench.act(OperatorAct::Replay(ids.to_vec())).await.expect("replay")
 }
 
 /// The unresolved dead letters.

@@ -172,10 +172,7 @@ pub async fn tells_which_lanes_are_in_trouble<S: Subject>(subject: &S) {
     assert_eq!(troubled(&bench, "audit").await, LaneSet::EMPTY);
 
     bench.settle(&sent[0], vec![delivered(&sent[0])]).await;
-    bench
-        .act(OperatorAct::Discard(posthaste_core::Selection::Matching(Default::default())))
-        .await
-        .expect("discard");
+    bench.act(OperatorAct::Discard(bench.open_letters().await)).await.expect("discard");
     assert_eq!(troubled(&bench, SUB).await, LaneSet::EMPTY);
 }
 

@@ -6,14 +6,18 @@ mod changes;
 pub mod append;
 pub mod changes_apply;
 pub mod dead_letters;
+pub mod foresee;
 pub mod hold;
+pub mod jobs;
 pub mod listing;
 pub mod operate;
+pub mod overview;
 pub mod prune;
 pub mod publish;
 pub mod read_blocked;
 pub mod read_log;
 pub mod read_parked;
+pub mod search;
 pub mod subscribe;
 
 use super::{Damage, Subject};
@@ -28,14 +32,18 @@ mod tests {
             include_str!("append.rs"),
             include_str!("changes_apply.rs"),
             include_str!("dead_letters.rs"),
+            include_str!("foresee.rs"),
             include_str!("hold.rs"),
+            include_str!("jobs.rs"),
             include_str!("listing.rs"),
             include_str!("operate.rs"),
+            include_str!("overview.rs"),
             include_str!("prune.rs"),
             include_str!("publish.rs"),
             include_str!("read_blocked.rs"),
             include_str!("read_log.rs"),
             include_str!("read_parked.rs"),
+            include_str!("search.rs"),
             include_str!("subscribe.rs"),
         ];
         let written: Vec<&str> = modules

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_core::{
     Act, ActKind, Appended, Cursor, DeadFilter, ErrorKind, EventFilter, Lane, OperatorAct, Position, Read,
-    ResetTo, Retention, Selection, Start, StatusWord, Subscription,
+    ResetTo, Retention, Start, StatusWord, Subscription,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -146,7 +146,7 @@ pub async fn a_reset_keeps_what_the_log_has_no_more<S: Subject>(subject: &S) {
     let retention = Retention { events: DAY, ..Retention::default() };
     subject.log().prune(&retention).await.expect("prune");
     let letters = subject.admin().dead(&DeadFilter::default()).await.expect("dead").items;
-    bench.act(OperatorAct::Replay(Selection::Ids(vec![letters[0].dead_id]))).await.expect("replay");
+    bench.act(OperatorAct::Replay(vec![letters[0].dead_id])).await.expect("replay");
     bench.act(pause()).await.expect("pause");
 
     bench.act(reset(ResetTo::Beginning)).await.expect("reset");

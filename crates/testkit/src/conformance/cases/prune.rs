@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use posthaste_core::{
-    ActKind, Appended, DeadFilter, OperatorAct, Position, Pruned, Retention, Selection, Subscription,
-};
+use posthaste_core::{ActKind, Appended, DeadFilter, OperatorAct, Position, Pruned, Retention, Subscription};
 
 use super::{
     Subject,
@@ -132,7 +130,7 @@ pub async fn removes_dead_letters_that_are_resolved_and_whose_event_is_gone<S: S
     bench.settle(&sent[0], vec![dead(&sent[0])]).await;
     bench.settle(&sent[1], vec![dead(&sent[1])]).await;
     let letters = subject.admin().dead(&DeadFilter::default()).await.expect("dead").items;
-    bench.act(OperatorAct::Discard(Selection::Ids(vec![letters[0].dead_id]))).await.expect("discard");
+    bench.act(OperatorAct::Discard(vec![letters[0].dead_id])).await.expect("discard");
     bench.advance(DAY * 2);
     let retention = Retention { dead: DAY, ..forever() };
 

@@ -1,6 +1,6 @@
 //! Which entries of the log have to wait for an earlier event of their key.
 
-use posthaste_core::{OperatorAct, Page, Selection, Subscription};
+use posthaste_core::{OperatorAct, Page, Subscription};
 
 use super::{
     Subject,
@@ -128,7 +128,7 @@ pub async fn a_resolved_dead_letter_blocks_nobody<S: Subject>(subject: &S) {
     let sent = bench.publish([keyed("a"), keyed("a")]).await;
     bench.settle(&sent[0], vec![held_dead(&sent[0])]).await;
 
-    bench.act(OperatorAct::Discard(Selection::Matching(Default::default()))).await.expect("discard");
+    bench.act(OperatorAct::Discard(bench.open_letters().await)).await.expect("discard");
 
     assert!(!blocked(&bench.page_that_holds().await, &sent[1]));
 }

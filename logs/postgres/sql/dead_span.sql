@@ -1,0 +1,4 @@
+-- $1 died since, $2 died before. The first and the last dead letter of that time; null if there is none. ("+ 0": by the index of times.)
+select
+  (select min(dead_id + 0) from {dead} where moved_at >= $1),
+  (select max(dead_id + 0) from {dead} where moved_at < $2);

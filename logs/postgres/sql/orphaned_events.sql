@@ -1,0 +1,6 @@
+-- $1 lanes that have no line, $2 how many to count. Asked only if there are such lanes.
+select count(*)
+from (
+  select from {log} o
+  where o.lane = any ($1::smallint[])
+  limit $2) orphaned;

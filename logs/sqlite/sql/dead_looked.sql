@@ -1,0 +1,8 @@
+-- ?2 subscription or null, ?11 also the resolved ones, ?12 behind this one, ?13 up to this one, ?14 how many to look at. The last one of as
+-- many, where a page has to end; nothing if there are fewer.
+with looked(dead_id) as (
+  {dead_look}
+)
+select max(dead_id)
+from looked
+having count(*) >= ?14;

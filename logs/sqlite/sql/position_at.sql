@@ -1,0 +1,17 @@
+-- ?1 time. The first position that was written then or later, or the one behind the last; null in an empty log.
+-- Positions and times grow together, so it is found by halving, and not by reading everything.
+with recursive search(low, high) as (
+  select (select min(position) from "{prefix}"), (select max(position) + 1 from "{prefix}")
+  union all
+  select
+    case when found.created_at < ?1 then found.position + 1 else s.low end,
+    case when found.created_at < ?1 then s.high else (s.low + s.high) / 2 end
+  from search s
+  cross join "{prefix}" found on found.position = (
+    select min(o.position)
+    from "{prefix}" o
+    where o.position >= (s.low + s.high) / 2)
+  where s.low < s.high
+)
+select max(low)
+from search;
