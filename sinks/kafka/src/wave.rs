@@ -26,7 +26,12 @@ pub(crate) struct Deadline {
     pub(crate) stop: Instant,
     /// What was on the wire by then has until here to be acknowledged.
     pub(crate) end: Instant,
+    /// It is so short that a destination which does not answer in it need not be down.
+    pub(crate) is_short: bool,
 }
+
+/// Whoever does not answer for so long is taken to be down.
+const FAIR: Duration = Duration::from_secs(3);
 
 /// After so long a client whose queue is full is asked again.
 const FULL: Duration = Duration::from_millis(5);
@@ -39,7 +44,8 @@ impl Deadline {
     pub(crate) fn new(began: Instant, until: Instant, limit: Duration) -> Self {
         let time = until.saturating_duration_since(began).min(limit);
         let margin = MARGIN.min(time / 4);
-        Self { began, stop: began + (time - margin), end: began + (time - margin / 4) }
+        let is_short = time < FAIR.min(limit);
+        Self { began, stop: began + (time - margin), end: began + (time - margin / 4), is_short }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -191,5 +197,18 @@ mod tests {
             assert_eq!((millis(deadline.stop), millis(deadline.end)), (stop, end));
         }
         assert!(Deadline::new(began, began, Duration::MAX).is_over());
+    }
+
+    #[test]
+    fn who_had_no_time_to_answer_is_not_down() {
+        let began = Instant::now();
+        let is_short = |until, limit| {
+            Deadline::new(began, began + Duration::from_millis(until), Duration::from_millis(limit)).is_short
+        };
+
+        assert!(is_short(2_999, 10_000), "the lease ends");
+        assert!(!is_short(3_000, 10_000));
+        assert!(!is_short(60_000, 500), "so the timeout was set");
+        assert!(is_short(499, 500));
     }
 }
