@@ -56,7 +56,7 @@ fn sources(extension: &str) -> Vec<Source> {
             let path = item.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if path.is_dir() {
-                if !name.starts_with('.') && name != "target" && name != "node_modules" {
+                if !name.starts_with('.') && !name.starts_with("target") && name != "node_modules" {
                     folders.push(path);
                 }
             } else if path.extension().is_some_and(|found| found == extension) {

@@ -4,6 +4,8 @@
 
 #![expect(clippy::print_stdout, reason = "a program for people")]
 
+#[cfg(unix)]
+mod bench;
 mod examples;
 mod faults;
 mod process;
@@ -46,6 +48,10 @@ enum Command {
     /// Kill and stop real relays and servers under load, and judge what arrived
     #[cfg(unix)]
     Prove(prove::Options),
+    /// Measure on a PostgreSQL and a Kafka of its own
+    #[cfg(unix)]
+    #[command(disable_help_flag = true)]
+    Bench(bench::Options),
     /// Start, stop and list the servers that tests need
     #[cfg(unix)]
     #[command(subcommand)]
@@ -71,6 +77,8 @@ fn run(command: Command) -> Result<()> {
         Command::Faults(options) => faults::run(&workspace, &options),
         #[cfg(unix)]
         Command::Prove(options) => prove::run(&workspace, &options),
+        #[cfg(unix)]
+        Command::Bench(options) => bench::run(&workspace, &options),
         #[cfg(unix)]
         Command::Services(action) => services::run(&workspace, action),
     }

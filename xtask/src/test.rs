@@ -76,7 +76,9 @@ impl Step {
             Step::Prove => prove::run(workspace, &prove::Options::SHORT).map(|()| String::new()),
             #[cfg(not(unix))]
             Step::Prove => Ok("not on this system".to_owned()),
-            Step::Faults => faults::run(workspace, &faults::Options::default()).map(|()| String::new()),
+            Step::Faults => {
+                faults::run(workspace, &faults::Options::share_for(workspace)).map(|()| String::new())
+            }
         }
     }
 }

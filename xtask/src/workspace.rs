@@ -24,6 +24,12 @@ impl Workspace {
         Ok(Self { root: metadata.workspace_root.into(), target: metadata.target_directory.into() })
     }
 
+    /// The commit that is checked out; nothing where this is no clone.
+    pub(crate) fn commit(&self) -> Option<String> {
+        let output = Command::new("git").current_dir(&self.root).args(["rev-parse", "HEAD"]).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
     /// A cargo command in the workspace's folder. The words are separated by blanks.
     pub(crate) fn cargo(&self, words: &str) -> Command {
         cargo_in(&self.root, words)
@@ -35,5 +41,15 @@ pub(crate) fn cargo_in(folder: &Path, words: &str) -> Command {
     // The same cargo that runs this program, also where another toolchain is the default.
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(folder).args(words.split_whitespace());
+    // What cargo told this program about its package would look to build scripts as if something had changed, and half of
+    // the dependencies would be built anew each time one calls cargo now by hand and now from here.
+    for (name, _) in env::vars_os() {
+        if name
+            .to_str()
+            .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST"))
+        {
+            command.env_remove(name);
+        }
+    }
     command
 }

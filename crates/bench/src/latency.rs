@@ -6,7 +6,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hdrhistogram::Histogram;
 use posthaste::{Commit, EventId, Result, Transaction, sqlite};
 use tokio::sync::mpsc;
 
@@ -14,6 +13,7 @@ use crate::{
     Plan,
     report::Latency,
     shop::{Shop, small_event, unexpected},
+    waits,
 };
 
 /// Which way the events go.
@@ -121,14 +121,7 @@ fn summarise(
     committed: &HashMap<EventId, Instant>,
     heard: &HashMap<EventId, Instant>,
 ) -> Result<Latency> {
-    let mut histogram = Histogram::<u64>::new(3).map_err(unexpected("make a histogram"))?;
-    for (id, at) in heard {
-        if let Some(returned) = committed.get(id) {
-            let micros =
-                u64::try_from(at.saturating_duration_since(*returned).as_micros()).unwrap_or(u64::MAX);
-            histogram.saturating_record(micros.max(1));
-        }
-    }
+    let histogram = waits::between(committed, heard)?;
     let steps = [50, 100, 200, 300, 500, 1_000, 2_000, 5_000, 10_000, 100_000];
     let up_to = |limit: u64| (limit, histogram.count_between(0, limit));
     Ok(Latency {

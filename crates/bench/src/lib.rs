@@ -9,6 +9,7 @@ mod publish;
 mod report;
 mod shop;
 mod statements;
+mod waits;
 
 use std::time::Duration;
 

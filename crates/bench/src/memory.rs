@@ -18,9 +18,18 @@ pub(crate) fn peak_mb() -> Option<f64> {
 
 /// The processor time of the process so far, in microseconds.
 pub(crate) fn cpu_micros() -> Option<f64> {
-    /// Linux counts processor time for processes in hundredths of a second.
+    used("/proc/self/stat")
+}
+
+/// The processor time of this thread so far, in microseconds.
+pub(crate) fn thread_micros() -> Option<f64> {
+    used("/proc/thread-self/stat")
+}
+
+fn used(file: &str) -> Option<f64> {
+    /// Linux counts processor time in hundredths of a second.
     const TICK_MICROS: f64 = 10_000.0;
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let stat = fs::read_to_string(file).ok()?;
     // The program's name, in brackets, may contain blanks; the fields begin behind it.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: f64 = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;

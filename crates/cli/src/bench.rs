@@ -59,6 +59,13 @@ pub(crate) struct Options {
     json: bool,
 }
 
+impl Options {
+    /// Whether it measures on PostgreSQL, and not on files of its own.
+    pub(crate) fn is_on_a_server(&self) -> bool {
+        self.database.is_some()
+    }
+}
+
 /// What can be measured on PostgreSQL.
 #[derive(Clone, Copy, ValueEnum)]
 enum Part {

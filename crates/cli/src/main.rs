@@ -74,12 +74,14 @@ enum End {
 
 fn main() -> ExitCode {
     let program = Program::parse();
-    match program.command {
+    match &program.command {
         Command::Relay(_) => logging::start(&program.logging, "info"),
         // What these have to say, they print.
         Command::Demo(_) | Command::Migrate(_) | Command::Status(_) | Command::Config(_) => {
             logging::start(&program.logging, "off")
         }
+        // What goes wrong while it measures explains its figures.
+        Command::Bench(options) if options.is_on_a_server() => logging::start(&program.logging, "warn"),
         // It listens itself, to count statements.
         Command::Bench(_) => {}
     }

@@ -25,7 +25,8 @@ pub enum Delivery {
     Delivered,
     /// The destination does not have it, or not surely.
     Failed(Fault),
-    /// It was not tried: an earlier entry of its key failed, the destination is down, or the time was over.
+    /// It was not tried, or nothing is known of it and that is not its fault: an earlier entry of its key failed, the destination is
+    /// down, or the time was over.
     NotSent,
 }
 

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Rings that come sooner after the last are one ring.
-const DEBOUNCE: Duration = Duration::from_millis(2);
+const DEBOUNCE: Duration = Duration::from_millis(1);
 
 /// After trouble, a little patience.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -58,11 +58,12 @@ impl Bell {
 
     /// Soon, and once for many. The task that does it lives from the first ring on, as long as the log does.
     pub(crate) fn ring(&self) {
-        self.start.call_once(|| {
-            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        // Where nothing can wait nobody rings; whoever calls from a runtime later does.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            self.start.call_once(|| {
                 runtime.spawn(self.ringing.clone().run(Arc::downgrade(&self.rung)));
-            }
-        });
+            });
+        }
         self.rung.notify_one();
     }
 }
@@ -73,12 +74,15 @@ impl Ringing {
         loop {
             let Some(bell) = rung.upgrade() else { return };
             // Looks up now and then whether anybody can still ring.
-            let _ = tokio::time::timeout(SILENCE, bell.notified()).await.map(drop);
-            drop(bell);
+            if tokio::time::timeout(SILENCE, bell.notified()).await.is_err() {
+                continue;
+            }
             if let Err(error) = self.wake(&slot).await {
                 tracing::debug!(error = %error.chain(), "the doorbell could not be rung; polling finds the events");
                 tokio::time::sleep(PAUSE).await;
+                bell.notify_one();
             }
+            drop(bell);
             tokio::time::sleep(DEBOUNCE).await;
         }
     }

@@ -36,7 +36,7 @@
 //! 4. Partitions know nothing of each other. So records of one key that go to several topics go one after the other.
 //!
 //! **When time is over**, what is queued is taken back, and nothing leaves the client any more. A record that was on the wire
-//! by then may be there or not: it *failed* as unavailable, and is sent again. Nobody can call it back; a broker that was
+//! by then may be there or not: it is sent again, and if it had three seconds (or the whole `timeout`) the destination is down. Nobody can call it back; a broker that was
 //! asleep may still write it later, a repeat. It is in order with what was on the wire before it.
 //!
 //! **Who is to blame.** A broker refuses a request as a whole, and does not always say for which record in it. So whoever
@@ -53,7 +53,7 @@
 //! | no broker, no leader, not enough replicas, no answer in time | unavailable |
 //! | wrong password, no certificate, no right to write idempotently | unavailable, and it names the setting |
 //! | quota exceeded | throttled |
-//! | the client failed for good | unavailable for what was on the wire; a new client, and a line in the log |
+//! | the client failed for good | none: a new client sends what was on the wire once more, and a line in the log |
 //! | the client's queue is full | none: the sink waits for room |
 //! | anything else | transient |
 //!

@@ -94,7 +94,7 @@ impl Producers {
             "a topic takes smaller batches than message_max_bytes; they are made smaller"
         );
         if let Some(producer) = self.together.serving() {
-            producer.desk().retire(Instant::now() + GRACE);
+            producer.retire(Instant::now() + GRACE);
         }
     }
 

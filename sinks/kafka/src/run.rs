@@ -192,6 +192,7 @@ impl<'b> Run<'b> {
         match end {
             End::Complete => Ok(()),
             End::Refused(reason) => Err(self.sink.refused(&reason)),
+            End::Late if self.deadline.is_short => Ok(()),
             End::Late => {
                 let waited = humantime::format_duration(Duration::from_millis(
                     u64::try_from(self.deadline.began.elapsed().as_millis()).unwrap_or(u64::MAX),

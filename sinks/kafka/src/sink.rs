@@ -115,7 +115,7 @@ impl KafkaSink {
         let error: String = tokio::select! {
             biased;
             reason = producer.desk().refused() => {
-                producer.desk().retire(Instant::now());
+                producer.retire(Instant::now());
                 return Err(self.refused(&reason));
             }
             asked = asked => match asked {

@@ -11,10 +11,10 @@ use rdkafka::{
     error::RDKafkaErrorCode,
     message::{Header, OwnedHeaders},
 };
-use tokio::time::{sleep_until, timeout_at};
+use tokio::time::{sleep, sleep_until, timeout, timeout_at};
 
 use crate::{
-    producer::{Producer, Record},
+    producer::{Producer, Record, SWEEP},
     receipts::{Place, Receipt},
 };
 
@@ -26,7 +26,15 @@ pub(crate) struct Deadline {
     pub(crate) stop: Instant,
     /// What was on the wire by then has until here to be acknowledged.
     pub(crate) end: Instant,
+    /// It is so short that a destination which does not answer in it need not be down.
+    pub(crate) is_short: bool,
 }
+
+/// Whoever does not answer for so long is taken to be down.
+const FAIR: Duration = Duration::from_secs(3);
+
+/// After so long a client whose queue is full is asked again.
+const FULL: Duration = Duration::from_millis(5);
 
 /// How long before its time is over a wave is stopped.
 const MARGIN: Duration = Duration::from_millis(250);
@@ -36,7 +44,8 @@ impl Deadline {
     pub(crate) fn new(began: Instant, until: Instant, limit: Duration) -> Self {
         let time = until.saturating_duration_since(began).min(limit);
         let margin = MARGIN.min(time / 4);
-        Self { began, stop: began + (time - margin), end: began + (time - margin / 4) }
+        let is_short = time < FAIR.min(limit);
+        Self { began, stop: began + (time - margin), end: began + (time - margin / 4), is_short }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -92,11 +101,11 @@ impl Wave {
                 }
                 Err((RDKafkaErrorCode::QueueFull, back)) if !deadline.is_over() => {
                     record = back;
-                    self.producer.desk().wait_for_room().await;
+                    sleep(FULL).await;
                 }
                 Err((RDKafkaErrorCode::Fatal, _)) => {
                     // The client's thread will see it as well, but whoever comes next must not get this client again.
-                    self.producer.desk().retire(deadline.end);
+                    self.producer.retire(deadline.end);
                     return Err(RDKafkaErrorCode::Fatal);
                 }
                 Err((code, _)) => return Err(code),
@@ -115,23 +124,29 @@ impl Wave {
             () = sleep_until(deadline.stop.into()) => End::Late,
         };
         if end != End::Complete {
-            desk.retire(deadline.end);
+            self.producer.retire(deadline.end);
             // What is taken back from the wire comes a moment after the end.
             let last = deadline.end + deadline.end.saturating_duration_since(deadline.stop) / 4;
-            let _ = timeout_at(last.into(), self.place.done.notified()).await;
+            let _ = timeout_at(last.into(), self.sweep_until_done()).await;
         }
         self.ended = true;
         (desk.receipts.close(&self.place), end)
+    }
+
+    async fn sweep_until_done(&self) {
+        while timeout(SWEEP, self.place.done.notified()).await.is_err() {
+            self.producer.sweep();
+        }
     }
 }
 
 impl Drop for Wave {
     fn drop(&mut self) {
         if !self.ended {
-            let desk = self.producer.desk();
-            desk.receipts.cut(&self.place, self.sent);
-            desk.retire(Instant::now());
-            desk.receipts.close(&self.place);
+            let receipts = &self.producer.desk().receipts;
+            receipts.cut(&self.place, self.sent);
+            self.producer.retire(Instant::now());
+            receipts.close(&self.place);
         }
     }
 }
@@ -182,5 +197,18 @@ mod tests {
             assert_eq!((millis(deadline.stop), millis(deadline.end)), (stop, end));
         }
         assert!(Deadline::new(began, began, Duration::MAX).is_over());
+    }
+
+    #[test]
+    fn who_had_no_time_to_answer_is_not_down() {
+        let began = Instant::now();
+        let is_short = |until, limit| {
+            Deadline::new(began, began + Duration::from_millis(until), Duration::from_millis(limit)).is_short
+        };
+
+        assert!(is_short(2_999, 10_000), "the lease ends");
+        assert!(!is_short(3_000, 10_000));
+        assert!(!is_short(60_000, 500), "so the timeout was set");
+        assert!(is_short(499, 500));
     }
 }

@@ -262,4 +262,20 @@ pub(crate) const FAULTS: &[Fault] = &[
         replace: "(!self.giving_back || !self.hot.is_empty()) && !self.is_kept_small()",
         caught_by: &[some_tests("posthaste-relay", "--test machine")],
     },
+    Fault {
+        name: "batch-being-settled-not-counted",
+        breaks: "a crash while a settlement is written repeats more than one batch of a lane",
+        file: "crates/relay/src/machine/lane.rs",
+        find: "let under_way = self.unsettled.unwrap_or(0) + ",
+        replace: "let under_way = self.unsettled.map_or(0, |_| 0) + ",
+        caught_by: &[some_tests("posthaste-relay", "--test machine")],
+    },
+    Fault {
+        name: "sent-while-a-parking-is-written",
+        breaks: "what follows a head goes on its way before it is written that the head is parked (rule 5)",
+        file: "crates/relay/src/machine/lane.rs",
+        find: "self.unsettled = Some(flight.size).filter(|_| flight.is_clean() && kind == ActKind::Settled);",
+        replace: "self.unsettled = Some(flight.size).filter(|_| kind == ActKind::Settled);",
+        caught_by: &[some_tests("posthaste-relay", "--test machine"), simulation(2_000)],
+    },
 ];

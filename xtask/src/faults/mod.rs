@@ -7,10 +7,12 @@
 mod catcher;
 mod list;
 mod list_jobs;
+mod list_kafka;
 mod list_log;
 mod list_postgres;
 mod list_sqlite;
 mod run;
+mod share;
 mod tree;
 
 use std::time::Duration;
@@ -23,6 +25,7 @@ use crate::workspace::Workspace;
 use self::{
     catcher::Catcher,
     run::{Bench, Verdict},
+    share::Share,
 };
 
 /// A deliberate fault: a change of one place, and who should notice it.
@@ -46,26 +49,51 @@ pub(crate) struct Options {
     /// Only the faults whose name contains this
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
+    /// Only every N-th fault, beginning with number K, to be quick
+    #[arg(long, value_name = "K/N")]
+    share: Option<Share>,
     /// Only say which faults there are
     #[arg(long)]
     list: bool,
 }
 
+impl Options {
+    /// A share of all, which is another one for another commit: all of them take longer than one waits for a check of everything.
+    pub(crate) fn share_for(workspace: &Workspace) -> Self {
+        let share = workspace.commit().map(|commit| Share::by(&commit, SHARES));
+        Self { share, ..Self::default() }
+    }
+
+    fn wants(&self, index: usize, fault: &Fault) -> bool {
+        self.only.as_ref().is_none_or(|only| fault.name.contains(only))
+            && self.share.is_none_or(|share| share.has(index))
+    }
+}
+
+/// Into so many shares the faults are cut for a check of everything.
+const SHARES: usize = 4;
+
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    list::FAULTS
-        .iter()
-        .chain(list_log::FAULTS)
-        .chain(list_sqlite::FAULTS)
-        .chain(list_postgres::FAULTS)
-        .chain(list_jobs::FAULTS)
+    const LISTS: [&[Fault]; 6] = [
+        list::FAULTS,
+        list_log::FAULTS,
+        list_sqlite::FAULTS,
+        list_postgres::FAULTS,
+        list_jobs::FAULTS,
+        list_kafka::FAULTS,
+    ];
+    LISTS.into_iter().flatten()
 }
 
 /// Runs the faults, and fails if one survives or does not fit the code any more.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let wanted = |fault: &&Fault| options.only.as_ref().is_none_or(|only| fault.name.contains(only));
-    let faults: Vec<&Fault> = all_faults().filter(wanted).collect();
+    let wanted = all_faults().enumerate().filter(|(index, fault)| options.wants(*index, fault));
+    let faults: Vec<&Fault> = wanted.map(|(_, fault)| fault).collect();
+    if let Some(share) = options.share {
+        println!("share {share} of {} faults; `cargo xtask faults` tries all", all_faults().count());
+    }
     if faults.is_empty() {
-        bail!("no fault has that in its name; `cargo xtask faults --list` shows them");
+        bail!("no fault is meant; `cargo xtask faults --list` shows their names");
     }
     if options.list {
         for fault in faults {

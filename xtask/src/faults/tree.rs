@@ -17,11 +17,25 @@ use super::Fault;
 pub(crate) fn mirror(root: &Path, copy: &Path) -> Result<()> {
     let files = list_files(root)?;
     for file in &files {
-        let text = fs::read(root.join(file)).with_context(|| format!("cannot read {}", file.display()))?;
+        let mut text =
+            fs::read(root.join(file)).with_context(|| format!("cannot read {}", file.display()))?;
+        if file == Path::new("Cargo.toml") {
+            text = marked(&String::from_utf8_lossy(&text)).into_bytes();
+        }
         write_if_changed(&copy.join(file), &text)?;
     }
     let keep: HashSet<PathBuf> = files.into_iter().map(|file| copy.join(file)).collect();
     remove_others(copy, &keep)
+}
+
+/// The manifest with another version. Copy and original are built in one folder, for the sake of what others have written; but
+/// cargo tells packages of one workspace apart by name and version only, and would take one with a fault for the sound one.
+fn marked(manifest: &str) -> String {
+    let mark = |line: &str| match line.strip_prefix("version = \"").and_then(|rest| rest.strip_suffix('"')) {
+        Some(version) => format!("version = \"{version}+faults\"\n"),
+        None => format!("{line}\n"),
+    };
+    manifest.lines().map(mark).collect()
 }
 
 /// The text with the fault in it.
@@ -89,6 +103,15 @@ mod tests {
             assert!(change("a b c", &fault(find, replace)).unwrap_err().to_string().contains("a-fault"));
         }
         assert!(change("b b", &fault("b", "x")).unwrap_err().to_string().contains("2 times"));
+    }
+
+    #[test]
+    fn the_copy_has_a_version_of_its_own() {
+        let manifest =
+            "[workspace.package]\nversion = \"1.2.3\"\n[workspace.dependencies]\na = { version = \"1\" }\n";
+
+        let expected = manifest.replace("1.2.3", "1.2.3+faults");
+        assert_eq!(marked(manifest), expected);
     }
 
     #[test]

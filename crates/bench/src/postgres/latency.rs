@@ -7,21 +7,20 @@ use std::{
 };
 
 use async_trait::async_trait;
-use hdrhistogram::Histogram;
 use posthaste::{Delivery, Entry, EventId, Fault, Position, Result, Sink, Subscription};
 use posthaste_kafka::KafkaSink;
 use posthaste_postgres::PostgresLog;
 use posthaste_relay::{Hot, RelayBuilder};
 use sqlx::Row;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use super::{
     Plan, kafka,
     meter::Meter,
     report::Latency,
-    shop::{Shop, failed},
+    shop::{Shop, connect, failed},
 };
-use crate::null_sink::Null;
+use crate::{memory::thread_micros, null_sink::Null, waits};
 
 /// How the relay learns of an event.
 #[derive(Clone, Copy, PartialEq)]
@@ -55,6 +54,21 @@ pub(crate) struct Load {
     pub(crate) duration: Duration,
 }
 
+/// What is published before, and not counted: connections, caches and a JVM have to get warm.
+const WARM_UP: Duration = Duration::from_secs(5);
+
+impl Load {
+    /// How many are published, those to get warm included.
+    fn events(self) -> u64 {
+        self.warm_up() + u64::from(self.rate) * self.duration.as_secs().max(1)
+    }
+
+    /// How many of them are not counted.
+    fn warm_up(self) -> u64 {
+        u64::from(self.rate) * WARM_UP.as_secs()
+    }
+}
+
 pub(crate) async fn measure(plan: &Plan, meter: &Meter, tell: &mut impl FnMut(&str)) -> Result<Vec<Latency>> {
     let mut measured = Vec::new();
     for rate in &plan.rates {
@@ -77,8 +91,8 @@ pub(crate) async fn measure(plan: &Plan, meter: &Meter, tell: &mut impl FnMut(&s
 
 /// One run, to Kafka if there is one.
 pub(crate) async fn run(shop: &Shop, brokers: Option<&str>, meter: &Meter, load: Load) -> Result<Latency> {
-    let Load { way, rate, duration } = load;
-    let events = u64::from(rate) * duration.as_secs().max(1);
+    let Load { way, rate, .. } = load;
+    let events = load.events();
     let inner: Arc<dyn Sink> = match brokers {
         Some(brokers) => {
             kafka::create_topic(brokers).await?;
@@ -93,14 +107,14 @@ pub(crate) async fn run(shop: &Shop, brokers: Option<&str>, meter: &Meter, load:
         .start()
         .await?;
     let before = meter.start().await?;
-    let publisher = Publisher { pool: shop.pool.clone(), log: Arc::clone(&shop.log), hot: relay.hot(), way };
-    let committed = publisher.run(rate, events).await?;
+    let published = publish_apart(shop, relay.hot(), load).await?;
     watch.done.notified().await;
     let used = meter.stop(before, events).await?;
     relay.stop().await;
     let acknowledged = watch.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
-    let share = used.relay_micros.map(|micros| micros * f64::from(rate) / 1e6);
-    summarise(way, rate, &committed, &acknowledged, share)
+    let each = used.relay_micros.zip(published.micros);
+    let share = each.map(|(all, publisher)| (all - publisher / events as f64) * f64::from(rate) / 1e6);
+    summarise(way, rate, &published.committed, &acknowledged, share)
 }
 
 /// Notes when the sink behind it had acknowledged an event.
@@ -133,6 +147,30 @@ impl Sink for Watch {
     }
 }
 
+/// When each commit returned, and what publishing took of the processor.
+struct Published {
+    committed: HashMap<EventId, Instant>,
+    micros: Option<f64>,
+}
+
+/// Publishes in a thread of its own, so that what the relay uses can be told from what its publisher uses.
+async fn publish_apart(shop: &Shop, hot: Hot, load: Load) -> Result<Published> {
+    let (url, log) = (shop.url.clone(), Arc::clone(&shop.log));
+    let (done, published) = oneshot::channel();
+    let publishing = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(failed("start a runtime"))?;
+        let committed = runtime.block_on(async {
+            let publisher = Publisher { pool: connect(&url).await?, log, hot, way: load.way };
+            publisher.run(load).await
+        })?;
+        Ok(Published { committed, micros: thread_micros() })
+    };
+    let thread = std::thread::Builder::new().name("publisher".to_owned());
+    thread.spawn(move || done.send(publishing())).map_err(failed("start a thread"))?;
+    published.await.map_err(failed("publish"))?
+}
+
 struct Publisher {
     pool: posthaste_postgres::PgPool,
     log: Arc<PostgresLog>,
@@ -141,27 +179,33 @@ struct Publisher {
 }
 
 impl Publisher {
-    /// Publishes at the given rate, each event on time whether or not the one before has committed. Answers when each commit returned.
-    async fn run(self, rate: u32, events: u64) -> Result<HashMap<EventId, Instant>> {
+    /// Publishes at the given rate, each event on time whether or not the one before has committed. Answers when each commit
+    /// returned, of those that count.
+    async fn run(self, load: Load) -> Result<HashMap<EventId, Instant>> {
         let this = Arc::new(self);
-        let mut ticks = tokio::time::interval(Duration::from_secs(1) / rate);
+        let mut ticks = tokio::time::interval(Duration::from_secs(1) / load.rate);
         let mut publishing = tokio::task::JoinSet::new();
         let mut committed = HashMap::new();
-        for number in 0..events {
+        let mut note = |(number, id, at): (u64, EventId, Instant)| {
+            if number >= load.warm_up() {
+                committed.insert(id, at);
+            }
+        };
+        for number in 0..load.events() {
             ticks.tick().await;
             let this = Arc::clone(&this);
             publishing.spawn(async move { this.publish(number).await });
             while let Some(Ok(done)) = publishing.try_join_next() {
-                committed.extend([done?]);
+                note(done?);
             }
         }
         for done in publishing.join_all().await {
-            committed.extend([done?]);
+            note(done?);
         }
         Ok(committed)
     }
 
-    async fn publish(&self, number: u64) -> Result<(EventId, Instant)> {
+    async fn publish(&self, number: u64) -> Result<(u64, EventId, Instant)> {
         let key = (self.way != Way::Hot).then(|| format!("customer-{:05}", number % 1_000));
         let row = sqlx::query(
             "insert into outbox (topic, event_type, key, payload) values ('orders', 'order.placed', $1, $2)
@@ -182,7 +226,7 @@ impl Publisher {
             Way::Notify => self.log.ring(),
             Way::Poll => {}
         }
-        Ok((id, returned))
+        Ok((number, id, returned))
     }
 }
 
@@ -213,13 +257,7 @@ fn summarise(
     acknowledged: &HashMap<EventId, Instant>,
     cpu_share: Option<f64>,
 ) -> Result<Latency> {
-    let mut histogram = Histogram::<u64>::new(3).map_err(failed("make a histogram"))?;
-    for (id, at) in acknowledged {
-        if let Some(returned) = committed.get(id) {
-            let micros = at.saturating_duration_since(*returned).as_micros();
-            histogram.saturating_record(u64::try_from(micros).unwrap_or(u64::MAX).max(1));
-        }
-    }
+    let histogram = waits::between(committed, acknowledged)?;
     Ok(Latency {
         way: way.name().to_owned(),
         rate,

@@ -84,7 +84,7 @@ pub struct Latency {
     pub p99: u64,
     /// The slowest.
     pub max: u64,
-    /// What share of one core this process used, publishers included.
+    /// What share of one core the relay used, its sink included and publishers not.
     pub cpu_share: Option<f64>,
 }
 
@@ -139,7 +139,7 @@ impl fmt::Display for Report {
 }
 
 fn share(cpu: Option<f64>) -> String {
-    cpu.map_or_else(String::new, |cpu| format!(", {:.0} % of a core", 100.0 * cpu))
+    cpu.map_or_else(String::new, |cpu| format!(", relay {:.1} % of a core", 100.0 * cpu))
 }
 
 impl fmt::Display for Cost {

@@ -17,19 +17,7 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) async fn open(url: &str) -> Result<Self> {
-        let schema = format!("set search_path to {SCHEMA}");
-        let pool = PgPoolOptions::new()
-            .max_connections(16)
-            .acquire_timeout(Duration::from_secs(60))
-            .after_connect(move |connection, _| {
-                let schema = schema.clone();
-                Box::pin(
-                    async move { sqlx::raw_sql(AssertSqlSafe(schema)).execute(connection).await.map(drop) },
-                )
-            })
-            .connect(url)
-            .await
-            .map_err(failed("open the database"))?;
+        let pool = connect(url).await?;
         run(&pool, format!("drop schema if exists {SCHEMA} cascade; create schema {SCHEMA}")).await?;
         let log = Arc::new(PostgresLog::open(url, options(true)).await?);
         run(
@@ -90,6 +78,17 @@ impl Shop {
     pub(crate) async fn close(self) -> Result<()> {
         run(&self.pool, format!("drop schema {SCHEMA} cascade")).await
     }
+}
+
+/// Connections that see the shop's tables.
+pub(crate) async fn connect(url: &str) -> Result<PgPool> {
+    let schema = format!("set search_path to {SCHEMA}");
+    let options = PgPoolOptions::new().max_connections(16).acquire_timeout(Duration::from_secs(60));
+    let options = options.after_connect(move |connection, _| {
+        let schema = schema.clone();
+        Box::pin(async move { sqlx::raw_sql(AssertSqlSafe(schema)).execute(connection).await.map(drop) })
+    });
+    options.connect(url).await.map_err(failed("open the database"))
 }
 
 fn options(migrate: bool) -> PostgresOptions {

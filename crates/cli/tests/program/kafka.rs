@@ -25,7 +25,7 @@ subscriptions:
 }
 
 /// Makes a topic that nobody else has, with three partitions.
-fn new_topic() -> String {
+pub(crate) fn new_topic() -> String {
     let name = format!("posthaste-cli-{:016x}", fastrand::u64(..));
     let mut client = ClientConfig::new();
     let admin: AdminClient<DefaultClientContext> = client.set("bootstrap.servers", kafka()).create().unwrap();
@@ -37,7 +37,7 @@ fn new_topic() -> String {
 }
 
 /// The keys and values of a topic's records, in each partition's order; waits until there are so many.
-fn records(topic: &str, count: usize) -> Vec<(String, serde_json::Value)> {
+pub(crate) fn records(topic: &str, count: usize) -> Vec<(String, serde_json::Value)> {
     let mut client = ClientConfig::new();
     client.set("bootstrap.servers", kafka()).set("group.id", topic).set("auto.offset.reset", "earliest");
     let consumer: BaseConsumer = client.create().unwrap();

@@ -7,6 +7,8 @@ mod config;
 mod configured;
 mod crash;
 mod demo;
+#[cfg(unix)]
+mod encryption;
 mod fixture;
 mod kafka;
 mod migrate;

@@ -31,6 +31,9 @@ pub(super) struct HeldLane {
     pub(super) giving_back: bool,
     /// An act of it is being appended.
     pub(super) appending: bool,
+    /// All that this act says is that so many entries were delivered: what follows them may be sent meanwhile. Together they are
+    /// no more than one batch, which is what a crash may repeat.
+    unsettled: Option<usize>,
     /// The database refuses that act. Nothing is read until it takes it: memory is for lanes that go on.
     pub(super) refused: bool,
     /// Entries and bytes that this act parks or buries: they are in memory until it is written.
@@ -71,6 +74,7 @@ impl HeldLane {
             troubled: census.troubled,
             giving_back: false,
             appending: false,
+            unsettled: None,
             refused: false,
             settling: (0, 0),
             flight: None,
@@ -135,19 +139,27 @@ impl HeldLane {
 
     /// Answers whether there was one.
     fn load_batch(&mut self, room: usize, desk: &mut Desk<'_>) -> bool {
-        if self.giving_back && self.hot.is_empty() || self.appending {
+        if !self.sends() {
             return false;
         }
-        let Some(flight) = &mut self.flight else {
+        if self.flight.is_none() && !self.appending {
             let Some((origin, batch)) = self.next_batch() else { return false };
             let flight = self.flight.insert(Flight::new(origin, self.cursor.clone()));
             flight.admit(batch, &mut self.hot, desk);
             return true;
-        };
-        let fits = self.queue.front().is_some_and(|batch| flight.size + batch.entries.len() <= room);
+        }
+        let under_way = self.unsettled.unwrap_or(0) + self.flight.as_ref().map_or(0, |flight| flight.size);
+        let fits = self.queue.front().is_some_and(|batch| under_way + batch.entries.len() <= room);
         let Some(batch) = self.queue.pop_front_if(|_| fits && self.parked.is_none()) else { return false };
+        let flight = self.flight.get_or_insert_with(|| Flight::new(Origin::Log, self.cursor.clone()));
         flight.admit(batch, &mut self.hot, desk);
         true
+    }
+
+    /// Whether anything of it may be sent: it is kept, and no act is being appended that changes what may follow.
+    pub(super) fn sends(&self) -> bool {
+        let kept = !self.giving_back || !self.hot.is_empty();
+        kept && (!self.appending || self.unsettled.is_some())
     }
 
     /// Parked entries go first. They do not move the cursor.
@@ -195,12 +207,20 @@ impl HeldLane {
         };
         if let Some(mut flight) = flight {
             self.settling = flight.load();
-            act.cursor = flight.end;
+            act.cursor = self.settled_by(&flight).clone();
             act.delivered = flight.delivered;
+            self.unsettled = Some(flight.size).filter(|_| flight.is_clean() && kind == ActKind::Settled);
             act.changes = std::mem::take(&mut flight.changes);
         }
         self.appending = true;
         Some(act)
+    }
+
+    /// How far the lane is settled with this flight. What was read behind it and had nothing for this lane is passed as well, so
+    /// that lanes which are settled together stand at one place: a log with snapshots then keeps one for all of them.
+    fn settled_by<'a>(&'a self, flight: &'a Flight) -> &'a Cursor {
+        let nothing_behind = flight.is_clean() && self.queue.is_empty();
+        if nothing_behind && self.read_to > flight.end { &self.read_to } else { &flight.end }
     }
 
     /// The line that only moves the cursor of a lane without traffic of its own.
@@ -225,6 +245,7 @@ impl HeldLane {
     /// Answers whether it is to be read again.
     pub(super) fn lined(&mut self, act: &Act, epoch: u64) -> bool {
         self.appending = false;
+        self.unsettled = None;
         self.settling = (0, 0);
         self.shed = false;
         self.n = act.n;
@@ -243,7 +264,8 @@ impl HeldLane {
     /// The database refuses this act, for now. What was read ahead goes.
     pub(super) fn refuse(&mut self, act: &Act, epoch: u64) {
         self.forget(epoch);
-        self.read_to = act.cursor.clone();
+        self.read_to = self.flight.as_ref().map_or(&act.cursor, |flight| &flight.end).clone();
+        self.unsettled = None;
         self.refused = true;
     }
 

@@ -258,7 +258,7 @@ impl Machine {
         let (subscription, circuit) = (&self.subscription, &mut self.circuit);
         let desk = &mut Desk { subscription, circuit, rng: &mut self.rng, notes: &mut self.notes, now };
         held.load_flight(self.settings.batch, desk);
-        let sends = !held.appending && (!held.giving_back || !held.hot.is_empty());
+        let sends = held.sends();
         let flight = held.flight.as_mut().filter(|flight| sends && flight.has_pending(now))?;
         Some(flight.send(self.keeps_key_order, &self.circuit, now))
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_core::{ActKind, Lane};
 
-use crate::bench::{Bench, NAME, key_in, well};
+use crate::bench::{Bench, NAME, key_in, positions, well};
 
 /// How many lines of a lane only move its cursor.
 fn moves(bench: &Bench, lane: Lane) -> usize {
@@ -175,4 +175,48 @@ fn settlements_of_many_lanes_are_gathered() {
 
     assert_eq!(bench.statements.1 - before, 1);
     assert!((0..16).all(|lane| bench.last_line(Lane(lane)).delivered == 1));
+}
+
+// pitfall B15: in a log with snapshots each place at which a line stands is one more row to keep.
+#[test]
+fn lanes_that_are_settled_together_stand_at_one_place() {
+    let mut bench = Bench::new(4);
+    bench.take_lanes();
+    for lane in (0..4).map(Lane) {
+        bench.publish(&key_in(lane, 4));
+        bench.machine.ring();
+        bench.run(well);
+    }
+
+    bench.run_for(Duration::from_millis(150), well);
+
+    let cursors: Vec<_> = (0..4).map(|lane| bench.last_line(Lane(lane)).cursor).collect();
+    assert_eq!(bench.received.len(), 4);
+    assert!(cursors.iter().all(|cursor| *cursor == cursors[0]), "{cursors:?}");
+}
+
+// pitfall D20: and what a crash may repeat is no more for it.
+#[test]
+fn what_follows_is_sent_while_a_settlement_is_written_up_to_one_batch() {
+    let mut bench = Bench::with(1, |_, settings| settings.batch = 3);
+    bench.publish("a");
+    bench.take_lanes();
+    let batch = bench.send();
+    bench.answer_send(batch, well);
+    bench.pass(Duration::from_millis(150));
+    bench.drain();
+    assert_eq!(bench.appends.len(), 1, "the settlement is on its way");
+
+    let more = [bench.publish("a"), bench.publish("a")];
+    bench.machine.ring();
+    let batch = bench.send();
+    assert_eq!(positions(&batch.entries), more);
+    bench.answer_send(batch, well);
+    let last = bench.publish("a");
+    bench.machine.ring();
+    bench.read_on();
+    assert!(bench.sends.is_empty(), "that would be four that are not settled");
+    bench.append();
+
+    assert_eq!(positions(&bench.send().entries), [last]);
 }

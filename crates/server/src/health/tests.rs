@@ -40,122 +40,68 @@ fn relay(change: impl FnOnce(&mut RelayFact)) -> Facts {
     Facts { relay: Some(relay), ..healthy() }
 }
 
-/// The checks that are not fine, whether the relay is ready, and the worst of all.
-fn judge(facts: &Facts) -> (Vec<(&'static str, State)>, bool, State) {
+/// Asserts which checks are not fine, and what they make of the whole.
+fn assert_checks(what: &str, facts: &Facts, bad: &[(&str, State)], ready: bool, whole: State) {
     let checks = checks(facts, &Limits::default());
-    let bad = checks.iter().filter(|check| check.state != State::Fine);
-    (bad.map(|check| (check.name, check.state)).collect(), is_ready(&checks), worst(&checks))
+    let unwell = checks.iter().filter(|check| check.state != State::Fine);
+    assert_eq!(unwell.map(|check| (check.name, check.state)).collect::<Vec<_>>(), bad, "{what}");
+    assert_eq!((is_ready(&checks), worst(&checks)), (ready, whole), "{what}");
+}
+
+fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(60 * minutes)
 }
 
 #[test]
-fn each_fact_shows_in_its_check() {
-    use State::{Failing, Fine, Unknown, Warning};
-    let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
-    for (what, facts, bad, ready, whole) in [
-        ("all is well", healthy(), vec![], true, Fine),
-        (
-            "the relay is gone",
-            relay(|fact| fact.running = false),
-            vec![("publisher", Failing)],
-            false,
-            Failing,
-        ),
-        ("the lease is lost", relay(|fact| fact.lease_left = None), vec![("lease", Failing)], false, Failing),
-        (
-            "no relay is meant to be here",
-            Facts { relay: None, ..healthy() },
-            vec![("publisher", Unknown)],
-            true,
-            Fine,
-        ),
-        (
-            "the database is down",
-            Facts { database: Some(silent()), ..healthy() },
-            vec![("database", Failing)],
-            false,
-            Failing,
-        ),
-        (
-            "the database hangs",
-            Facts { database: Some(answered(61)), ..healthy() },
-            vec![("database", Failing)],
-            false,
-            Failing,
-        ),
-        ("it has just begun", Facts { database: None, ..healthy() }, vec![("database", Unknown)], true, Fine),
-        (
-            "a destination is down",
-            Facts { sinks: vec![("a".to_owned(), Some(silent()))], ..healthy() },
-            vec![("sink", Failing)],
-            true,
-            Failing,
-        ),
-        (
-            "a destination was not asked",
-            Facts { sinks: vec![("a".to_owned(), None)], ..healthy() },
-            vec![("sink", Unknown)],
-            true,
-            Fine,
-        ),
-        ("it lags", with(|fact| fact.lag = minutes(2)), vec![("lag", Failing)], true, Failing),
-        ("it is at the limit", with(|fact| fact.lag = minutes(1)), vec![], true, Fine),
-        (
-            "it stands still",
-            with(|fact| fact.still = minutes(3)),
-            vec![("progress", Failing)],
-            false,
-            Failing,
-        ),
-        (
-            "it is paused and lags",
-            with(|fact| {
-                fact.paused = true;
-                fact.lag = minutes(9);
-                fact.still = minutes(9)
-            }),
-            vec![("progress", Warning), ("lag", Warning)],
-            true,
-            Warning,
-        ),
-        (
-            "many wait for a retry",
-            with(|fact| fact.failed = 1_001),
-            vec![("retry_depth", Failing)],
-            true,
-            Failing,
-        ),
-        (
-            "too much fails",
-            with(|fact| fact.unsuccessful = 6.0),
-            vec![("success_rate", Failing)],
-            true,
-            Failing,
-        ),
-        ("a little fails", with(|fact| fact.unsuccessful = 5.0), vec![], true, Fine),
-        ("nothing is tried", with(|fact| fact.delivered = 0.0), vec![("success_rate", Unknown)], true, Fine),
-        (
-            "many die",
-            with(|fact| fact.died_last_hour = 11),
-            vec![("dead_letter_growth", Failing)],
-            true,
-            Failing,
-        ),
-        (
-            "events are orphaned",
-            Facts { orphaned: Some(1), ..healthy() },
-            vec![("orphaned_events", Failing)],
-            true,
-            Failing,
-        ),
-        (
-            "tables are damaged",
-            Facts { damage: Some("lane 3 has no line".to_owned()), ..healthy() },
-            vec![("journal", Failing)],
-            true,
-            Failing,
-        ),
+fn who_cannot_work_is_not_ready() {
+    for (what, facts, check) in [
+        ("the relay is gone", relay(|fact| fact.running = false), "publisher"),
+        ("the lease is lost", relay(|fact| fact.lease_left = None), "lease"),
+        ("the database is down", Facts { database: Some(silent()), ..healthy() }, "database"),
+        ("the database hangs", Facts { database: Some(answered(61)), ..healthy() }, "database"),
+        ("it stands still", with(|fact| fact.still = minutes(3)), "progress"),
     ] {
-        assert_eq!(judge(&facts), (bad, ready, whole), "{what}");
+        assert_checks(what, &facts, &[(check, State::Failing)], false, State::Failing);
+    }
+}
+
+#[test]
+fn what_another_relay_could_not_do_better_is_said_and_the_relay_is_ready() {
+    let sinks = vec![("a".to_owned(), Some(silent()))];
+    let damage = Some("lane 3 has no line".to_owned());
+    for (what, facts, check) in [
+        ("a destination is down", Facts { sinks, ..healthy() }, "sink"),
+        ("it lags", with(|fact| fact.lag = minutes(2)), "lag"),
+        ("many wait for a retry", with(|fact| fact.failed = 1_001), "retry_depth"),
+        ("too much fails", with(|fact| fact.unsuccessful = 6.0), "success_rate"),
+        ("many die", with(|fact| fact.died_last_hour = 11), "dead_letter_growth"),
+        ("events are orphaned", Facts { orphaned: Some(1), ..healthy() }, "orphaned_events"),
+        ("tables are damaged", Facts { damage, ..healthy() }, "journal"),
+    ] {
+        assert_checks(what, &facts, &[(check, State::Failing)], true, State::Failing);
+    }
+    let paused = with(|fact| {
+        fact.paused = true;
+        fact.lag = minutes(9);
+        fact.still = minutes(9);
+    });
+    let warnings = [("progress", State::Warning), ("lag", State::Warning)];
+    assert_checks("it is paused and lags", &paused, &warnings, true, State::Warning);
+}
+
+#[test]
+fn what_is_within_its_limit_or_not_known_yet_is_no_failure() {
+    assert_checks("all is well", &healthy(), &[], true, State::Fine);
+    assert_checks("it is at the limit", &with(|fact| fact.lag = minutes(1)), &[], true, State::Fine);
+    assert_checks("a little fails", &with(|fact| fact.unsuccessful = 5.0), &[], true, State::Fine);
+    let unasked = vec![("a".to_owned(), None)];
+    for (what, facts, check) in [
+        ("no relay is meant to be here", Facts { relay: None, ..healthy() }, "publisher"),
+        ("it has just begun", Facts { database: None, ..healthy() }, "database"),
+        ("a destination was not asked", Facts { sinks: unasked, ..healthy() }, "sink"),
+        ("nothing is tried", with(|fact| fact.delivered = 0.0), "success_rate"),
+    ] {
+        assert_checks(what, &facts, &[(check, State::Unknown)], true, State::Fine);
     }
 }
 

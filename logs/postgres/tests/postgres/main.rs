@@ -11,6 +11,7 @@ mod fixture;
 mod jobs;
 mod opening;
 mod order;
+mod pitfalls;
 mod plain_sql;
 mod pooler;
 mod pruning;

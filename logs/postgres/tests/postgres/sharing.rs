@@ -44,7 +44,13 @@ async fn a_zombie_is_fenced_by_what_another_process_wrote() {
 #[tokio::test]
 async fn of_two_that_settle_at_the_same_moment_one_is_fenced() {
     let fixture = Fixture::subscribed().await;
-    let other = fixture.open_again().await;
+    // As in a large table: who looks up one lane after the other goes through them as they come.
+    let url = format!(
+        "{}?options[enable_hashjoin]=off&options[enable_mergejoin]=off&options[enable_seqscan]=off&options[enable_bitmapscan]=off",
+        postgres_url()
+    );
+    let one = PostgresLog::open(&url, fixture.options()).await.unwrap();
+    let other = PostgresLog::open(&url, fixture.options()).await.unwrap();
     // Both are stopped in the middle, and have been given their acts in opposite orders: who goes through lanes as they come would hold
     // what the other one wants.
     let mut zombie = fixture.connect().await;
@@ -53,11 +59,10 @@ async fn of_two_that_settle_at_the_same_moment_one_is_fenced() {
     let down: Vec<Act> = (0..LANES).rev().map(|lane| taken(lane, 2)).collect();
     let (a, b) = (RelayId("a".to_owned()), RelayId("b".to_owned()));
 
-    let (ups, downs, ()) =
-        tokio::join!(fixture.log.append(SUB, &a, &up), other.append(SUB, &b, &down), async {
-            fixture.wait_for_who_waits_for(&mut zombie, 2).await;
-            run(&mut zombie, "rollback").await.unwrap();
-        });
+    let (ups, downs, ()) = tokio::join!(one.append(SUB, &a, &up), other.append(SUB, &b, &down), async {
+        fixture.wait_for_who_waits_for(&mut zombie, 2).await;
+        run(&mut zombie, "rollback").await.unwrap();
+    });
 
     let (ups, mut downs) = (ups.unwrap(), downs.unwrap());
     downs.reverse();
@@ -218,7 +223,14 @@ async fn two_clicks_at_once_send_a_dead_letter_once() {
     let letters = fixture.log.dead(&DeadFilter::default()).await.unwrap().items;
     let replay = OperatorAct::Replay(letters.iter().map(|letter| letter.dead_id).collect());
 
-    let (one, two) = tokio::join!(fixture.log.act(&replay, "ada"), other.act(&replay, "bob"));
+    // Both have clicked before either is through.
+    let mut slow = fixture.connect().await;
+    run(&mut slow, "begin; select from outbox_dead for update").await.unwrap();
+
+    let (one, two, ()) = tokio::join!(fixture.log.act(&replay, "ada"), other.act(&replay, "bob"), async {
+        fixture.wait_for_who_waits_for(&mut slow, 2).await;
+        run(&mut slow, "rollback").await.unwrap();
+    });
 
     assert_eq!(one.unwrap() + two.unwrap(), 1);
     assert_eq!(

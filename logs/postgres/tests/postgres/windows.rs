@@ -29,18 +29,19 @@ async fn what_commits_late_is_delivered_and_nobody_waits_for_it() {
 async fn what_is_late_takes_its_place_among_what_is_new() {
     let fixture = Fixture::subscribed().await;
     let mut walk = Walk::take(&fixture.log, "a").await;
-    let (first, first_position) = fixture.publish_and_wait("k").await;
+    let (mut first, first_position) = fixture.publish_and_wait("k").await;
     let second = fixture.publish([keyed("k")]).await[0].position;
     let (third, third_position) = fixture.publish_and_wait("k").await;
     assert_eq!(walk.drain().await, [second.0]);
 
     let fourth = fixture.publish([keyed("k")]).await[0].position;
+    let fifth = fixture.publish_in(&mut first, [keyed("k")]).await[0].position;
     third.commit().await.unwrap();
-    let fifth = fixture.publish([keyed("k")]).await[0].position;
+    let sixth = fixture.publish([keyed("k")]).await[0].position;
     first.commit().await.unwrap();
 
-    let expected = [first_position.0, third_position.0, fourth.0, fifth.0];
-    assert_eq!(walk.drain().await, expected, "by position, whoever committed first");
+    let expected = [first_position.0, third_position.0, fourth.0, fifth.0, sixth.0];
+    assert_eq!(walk.drain().await, expected, "by position, whoever committed first and whoever is late");
 }
 
 #[tokio::test]

@@ -9,5 +9,6 @@ mod mock;
 mod options;
 mod order;
 mod outage;
+mod pitfalls;
 mod records;
 mod refusals;

@@ -4,6 +4,7 @@ mod installation;
 
 use std::{
     fs,
+    io::Write,
     path::{self, Path, PathBuf},
     process::Command,
 };
@@ -106,6 +107,17 @@ impl Postgres {
         daemon.wait_until_ready(|_| self.select_one())?;
         self.daemon = Some(daemon);
         Ok(())
+    }
+
+    /// Adds settings, and starts it again with them.
+    pub fn configure(&mut self, settings: &[(&str, &str)]) -> Result<()> {
+        self.stop(StopMode::Fast)?;
+        let mut file =
+            fs::OpenOptions::new().append(true).open(self.folder.join("data/postgresql.auto.conf"))?;
+        for (name, value) in settings {
+            writeln!(file, "{name} = '{value}'")?;
+        }
+        self.start_again()
     }
 
     /// Stops it in this way, and starts it again.
