@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::{StreamExt, stream, stream::BoxStream};
+use futures_util::{FutureExt, StreamExt, stream, stream::BoxStream};
 use posthaste_core::Result;
 use sqlx::{
     SqlStr,
@@ -16,10 +16,10 @@ use crate::{
     error::failed,
     options::Source,
     slot::Slot,
-    statements::{Place, Statements, once},
+    statements::{Place, Statements},
 };
 
-/// Rings that come sooner after the last are one ring.
+/// Where rings come faster than they can be passed on, so long a time of them is one ring.
 const DEBOUNCE: Duration = Duration::from_millis(1);
 
 /// After trouble, a little patience.
@@ -82,14 +82,17 @@ impl Ringing {
                 tokio::time::sleep(PAUSE).await;
                 bell.notify_one();
             }
-            drop(bell);
-            tokio::time::sleep(DEBOUNCE).await;
+            // One by itself was told at once. Where more came meanwhile, the next ring waits for company.
+            if bell.notified().now_or_never().is_some() {
+                tokio::time::sleep(DEBOUNCE).await;
+                bell.notify_one();
+            }
         }
     }
 
     async fn wake(&self, slot: &Slot) -> Result<()> {
         let mut connection = slot.take().await?;
-        let rung = once(&self.wake).bind(self.channel.as_str());
+        let rung = sqlx::query(self.wake.clone()).persistent(!self.source.pooler).bind(self.channel.as_str());
         rung.execute(&mut *connection).await.map_err(failed("ring the doorbell"))?;
         connection.put_back().await
     }
