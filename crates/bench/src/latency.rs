@@ -93,7 +93,7 @@ impl Transaction for Timed {
     fn append<'a>(
         &'a mut self,
         place: &'a posthaste::Place,
-        events: &'a [posthaste::Event],
+        events: posthaste::Unpublished<'a>,
     ) -> impl Future<Output = Result<Vec<posthaste::Published>>> + Send + 'a {
         self.inner.append(place, events)
     }

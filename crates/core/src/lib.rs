@@ -5,6 +5,7 @@
 
 mod admin;
 mod capabilities;
+pub mod driver;
 mod error;
 mod event;
 mod event_id;
@@ -43,7 +44,7 @@ pub use log::{
 pub use names::{AggregateType, EventType};
 pub use overrides::RetryOverrides;
 pub use position::{Cursor, Entry, Lane, LaneSet, MAX_LANES, Origin, Position, Snapshot};
-pub use published::Published;
+pub use published::{Published, Unpublished};
 pub use retry::{Outcome, RetryPolicy};
 pub use sink::Sink;
 pub use subscription::{Filter, OnDead, Order, Pattern, Start, Subscription};

@@ -84,15 +84,25 @@ impl LaneSet {
     pub fn mask(self) -> i64 {
         self.0.cast_signed()
     }
+
+    /// The lanes whose bits are set in a number of the database's.
+    #[must_use]
+    pub fn from_mask(mask: i64) -> Self {
+        Self(mask.cast_unsigned())
+    }
 }
 
 impl FromIterator<Lane> for LaneSet {
     fn from_iter<I: IntoIterator<Item = Lane>>(lanes: I) -> Self {
         let mut set = LaneSet::EMPTY;
-        for lane in lanes {
-            set.insert(lane);
-        }
+        set.extend(lanes);
         set
+    }
+}
+
+impl Extend<Lane> for LaneSet {
+    fn extend<I: IntoIterator<Item = Lane>>(&mut self, lanes: I) {
+        lanes.into_iter().for_each(|lane| self.insert(lane));
     }
 }
 

@@ -37,6 +37,14 @@ impl Subscription {
         }
     }
 
+    /// Whether a relay that is configured so reads as everybody else: what is stored of a subscription are its filter, as JSON, and its
+    /// order.
+    #[must_use]
+    pub fn is_stored_as(&self, filter: &str, order: &str) -> bool {
+        serde_json::from_str::<Filter>(filter).ok().as_ref() == Some(&self.filter)
+            && order == self.order.as_str()
+    }
+
     /// Says what is wrong with it.
     pub fn validate(&self) -> Result<()> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -73,8 +73,8 @@ pub use posthaste_core::{
     Filter, Foreseen, Inspect, IntoEvent, Job, JobKind, JobRequest, JobState, Lane, LaneStatus, Limit, Log,
     MAX_IDS, OnDead, OperatorAct, Order, Paged, Pattern, Payload, Position, Published, RelayId, RelayStatus,
     ResetTo, Result, Retention, RetryOverrides, RetryPolicy, Sink, Sort, Stamp, Start, Status, StatusWord,
-    Subscription, SubscriptionStatus, SystemClock, Timeline, TimelineItem, Timestamp, TopicRule, Upkeep,
-    aggregate_types, event_types,
+    Subscription, SubscriptionStatus, SystemClock, Timeline, TimelineItem, Timestamp, TopicRule, Unpublished,
+    Upkeep, aggregate_types, event_types,
 };
 pub use posthaste_file::FileSink;
 pub use posthaste_listeners::{ListenerError, Listeners, Received};

@@ -7,7 +7,7 @@ use std::{
 
 use posthaste_core::{
     Admin, Clock, Entry, Error, Event, EventId, EventRules, IntoEvent, Origin, Position, Result, Stamp,
-    SystemClock, TopicRule,
+    SystemClock, TopicRule, Unpublished,
 };
 use posthaste_relay::{Hot, metric};
 
@@ -55,8 +55,10 @@ impl Outbox {
     /// A duplicate (same topic and idempotency key) is answered with the first event's id, and the transaction stays
     /// usable.
     pub async fn publish<T: Transaction>(&self, tx: &mut T, event: impl IntoEvent) -> Result<Staged> {
-        let event = event.into_event(&self.inner.rules, self.stamp())?;
-        self.append(tx, vec![event]).await
+        let stamp = self.stamp();
+        let event = event.into_event(&self.inner.rules, stamp)?;
+        let fresh = event.id == stamp.id;
+        self.append(tx, vec![event], fresh).await
     }
 
     /// Publishes many events in the caller's transaction, in order, in few statements.
@@ -69,7 +71,7 @@ impl Outbox {
             .into_iter()
             .map(|event| event.into_event(&self.inner.rules, self.stamp()))
             .collect::<Result<_>>()?;
-        self.append(tx, events).await
+        self.append(tx, events, false).await
     }
 
     /// Runs `work` in a transaction, commits it and dispatches its events; rolls back if it fails.
@@ -162,10 +164,11 @@ impl Outbox {
         Staged { outbox: Arc::clone(&self.inner), published: Vec::new(), entries: Vec::new() }
     }
 
-    async fn append<T: Transaction>(&self, tx: &mut T, events: Vec<Event>) -> Result<Staged> {
-        let published = tx.append(&self.inner.place, &events).await?;
-        let fresh = published.iter().filter(|published| !published.duplicate).count();
-        metric::published(&self.inner.metrics_prefix, fresh as u64);
+    async fn append<T: Transaction>(&self, tx: &mut T, events: Vec<Event>, fresh: bool) -> Result<Staged> {
+        let unpublished = Unpublished { events: &events, fresh };
+        let published = tx.append(&self.inner.place, unpublished).await?;
+        let added = published.iter().filter(|published| !published.duplicate).count();
+        metric::published(&self.inner.metrics_prefix, added as u64);
         let mut staged = self.nothing_staged();
         for (mut event, published) in events.into_iter().zip(&published) {
             if published.duplicate {

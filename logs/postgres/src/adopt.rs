@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use crate::{
     PostgresOptions,
     error::failed,
-    migrate::{Layout, nothing_there},
+    migrate::{Found, KNOWN_VERSION, nothing_there},
     options::Source,
     row::get,
     slot::{Slot, cluster},
@@ -31,10 +31,10 @@ pub async fn adopt(url: &str, options: PostgresOptions) -> Result<u64> {
     let mut connection = slot.take().await?;
     connection.begin().await?;
     lock_place(&statements, &place, &mut connection).await?;
-    let layout = Layout::find(&mut connection, &place).await?.ok_or_else(|| nothing_there(&place))?;
-    let layout = layout.check(options.lanes)?;
+    let found = Found::find(&mut connection, &place).await?.ok_or_else(|| nothing_there(&place))?;
+    found.layout.check(KNOWN_VERSION, options.lanes)?;
     let here = cluster(&mut connection).await?;
-    if here == layout.cluster {
+    if here == found.cluster {
         connection.put_back().await?;
         return Ok(0);
     }
@@ -42,9 +42,9 @@ pub async fn adopt(url: &str, options: PostgresOptions) -> Result<u64> {
     let mut adoption = Adoption { statements: &statements, connection: &mut connection, now };
     adoption.check_idle().await?;
     let lanes = adoption.begin_anew().await?;
-    adoption.move_to(&layout.cluster, &here).await?;
+    adoption.move_to(&found.cluster, &here).await?;
     connection.put_back().await?;
-    tracing::info!(prefix = place.prefix(), lanes, from = layout.cluster, to = here, "tables adopted");
+    tracing::info!(prefix = place.prefix(), lanes, from = found.cluster, to = here, "tables adopted");
     Ok(lanes)
 }
 

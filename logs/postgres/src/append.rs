@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_core::{Act, Appended, Change, Cursor, EventId, Lane, LaneSet, RelayId, Result};
+use posthaste_core::{
+    Act, Appended, Change, Cursor, EventId, LaneSet, RelayId, Result,
+    driver::{Round, rounds},
+};
 use sqlx::{PgConnection, postgres::PgRow};
 
 use crate::{changes, changes::Changes, error::failed, log::Inner, row::lane, value::Id, window::NOTHING};
@@ -30,9 +33,9 @@ pub(crate) async fn append(
     } else {
         connection.begin().await?;
         let mut lost = LaneSet::EMPTY;
-        for mut round in rounds {
+        for round in rounds {
             // Who has lost a lane does nothing more to it.
-            round.acts.retain(|(_, act)| !lost.contains(act.lane));
+            let round = round.without(lost);
             let done = writing.add_with_changes(&mut connection, &round).await?;
             round.answer(done, &mut answers);
             round.without(done).lanes().for_each(|lane| lost.insert(lane));
@@ -40,52 +43,6 @@ pub(crate) async fn append(
     }
     connection.put_back().await?;
     Ok(answers)
-}
-
-/// Acts on different lanes, each with its place among all acts. A statement does not see the lines that it adds itself, so two
-/// acts on one lane need two rounds; there is one, unless a relay does two things to a lane at once.
-struct Round<'a> {
-    acts: Vec<(usize, &'a Act)>,
-}
-
-fn rounds(acts: &[Act]) -> Vec<Round<'_>> {
-    let mut rounds: Vec<Round<'_>> = Vec::new();
-    let mut seen: Vec<LaneSet> = Vec::new();
-    for (place, act) in acts.iter().enumerate() {
-        let free = seen.iter().position(|lanes| !lanes.contains(act.lane)).unwrap_or(seen.len());
-        if free == seen.len() {
-            seen.push(LaneSet::EMPTY);
-            rounds.push(Round { acts: Vec::with_capacity(acts.len()) });
-        }
-        seen[free].insert(act.lane);
-        rounds[free].acts.push((place, act));
-    }
-    rounds
-}
-
-impl<'a> Round<'a> {
-    fn lanes(&self) -> impl Iterator<Item = Lane> {
-        self.acts.iter().map(|(_, act)| act.lane)
-    }
-
-    /// What is left when these lanes are done.
-    fn without(&self, lanes: LaneSet) -> Round<'a> {
-        let left = self.acts.iter().filter(|(_, act)| !lanes.contains(act.lane));
-        Round { acts: left.copied().collect() }
-    }
-
-    fn answer(&self, done: LaneSet, answers: &mut [Appended]) {
-        for (place, act) in &self.acts {
-            if done.contains(act.lane) {
-                answers[*place] = Appended::Done;
-            }
-        }
-    }
-
-    /// One value of each act, as an array for the database.
-    fn each<T>(&self, value: impl Fn(&Act) -> T) -> Vec<T> {
-        self.acts.iter().map(|(_, act)| value(act)).collect()
-    }
 }
 
 /// Who writes, and where.
@@ -99,7 +56,7 @@ pub(crate) struct Writing<'a> {
 impl Writing<'_> {
     /// Adds the lines, and answers the lanes that have them now, whether from this time or from one whose answer was lost.
     async fn add(&self, connection: &mut PgConnection, round: &Round<'_>) -> Result<LaneSet> {
-        if round.acts.is_empty() {
+        if round.acts().len() == 0 {
             return Ok(LaneSet::EMPTY);
         }
         let footing = Footing::of(round);
@@ -123,7 +80,7 @@ impl Writing<'_> {
             .bind(round.each(|act| count(act, |change| matches!(change, Change::Bury(_)))));
         let added = query.fetch_all(&mut *connection).await.map_err(failed("append lines"))?;
         let added = lanes(&added)?;
-        if added.len() as usize == round.acts.len() {
+        if added.len() as usize == round.acts().len() {
             return Ok(added);
         }
         let found = self.find(connection, &round.without(added)).await?;
@@ -136,7 +93,7 @@ impl Writing<'_> {
         let fresh = round.without(repeated);
         let added = self.add(connection, &fresh).await?;
         let mut changes = Changes::default();
-        for (_, act) in fresh.acts.iter().filter(|(_, act)| added.contains(act.lane)) {
+        for act in fresh.acts().filter(|act| added.contains(act.lane)) {
             changes.gather(act);
         }
         changes::apply(*self, connection, changes).await?;
@@ -171,7 +128,7 @@ struct Footing {
 
 impl Footing {
     fn of(round: &Round<'_>) -> Self {
-        let cursors = round.acts.iter().map(|(_, act)| &act.cursor);
+        let cursors = round.acts().map(|act| &act.cursor);
         let snapshots = cursors.flat_map(|Cursor { to, from, .. }| [from, to]);
         let mut footing = Self { incarnation: None, numbers: Vec::new(), texts: Vec::new() };
         let mut kept = BTreeMap::new();

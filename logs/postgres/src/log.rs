@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use posthaste_core::{
     Act, Appended, Capabilities, Hold, Lease, Log, Page, Pruned, Read, RelayId, Result, Retention,
-    Subscribed, Subscription, Upkeep, Worked,
+    Subscribed, Subscription, Upkeep, Worked, driver::Layout,
 };
 use sqlx::{PgPool, SqlStr, postgres::PgPoolOptions};
 
@@ -18,7 +18,7 @@ use crate::{
     append,
     doorbell::{self, Bell},
     hold,
-    migrate::{Layout, migrate, nothing_there},
+    migrate::{Found, KNOWN_VERSION, migrate, nothing_there},
     options::{PostgresOptions, Source},
     prune, read,
     slot::{Slot, Slots, check_cluster, cluster},
@@ -98,20 +98,18 @@ impl PostgresLog {
         let first = Slot::plain(&source, None);
         let mut connection = first.take().await?;
         // Looked at first without a lock: most of the time there is nothing to migrate.
-        let mut layout = Layout::find(&mut connection, &place).await?;
-        if options.migrate && layout.as_ref().is_none_or(Layout::is_old) {
-            layout = Some(migrate(&mut connection, &place, options.lanes.unwrap_or(DEFAULT_LANES)).await?);
+        let mut found = Found::find(&mut connection, &place).await?;
+        let is_old = |found: &Found| found.layout.is_older_than(KNOWN_VERSION);
+        if options.migrate && found.as_ref().is_none_or(is_old) {
+            found = Some(migrate(&mut connection, &place, options.lanes.unwrap_or(DEFAULT_LANES)).await?);
         }
-        let layout = layout.ok_or_else(|| nothing_there(&place))?.check(options.lanes)?;
-        check_cluster(&layout.cluster, &cluster(&mut connection).await?)?;
+        let Found { layout, cluster: ours } = found.ok_or_else(|| nothing_there(&place))?;
+        layout.check(KNOWN_VERSION, options.lanes)?;
+        check_cluster(&ours, &cluster(&mut connection).await?)?;
         connection.put_back().await?;
-        let known = Some(layout.cluster.as_str());
+        let known = Some(ours.as_str());
         let inner = Inner {
-            readers: Readers {
-                source: source.clone(),
-                cluster: layout.cluster.clone(),
-                slots: Mutex::default(),
-            },
+            readers: Readers { source: source.clone(), cluster: ours.clone(), slots: Mutex::default() },
             appenders: Slots::new(source.clone(), known),
             hold: Slot::pinned(&source, known),
             upkeep: Slot::pinned(&source, known),

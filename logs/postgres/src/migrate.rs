@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use posthaste_core::{Error, ErrorKind, MAX_LANES, Result};
+use posthaste_core::{
+    Error, Result,
+    driver::{Layout, unusable},
+};
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 
 use crate::{
@@ -49,14 +52,13 @@ fn filled(place: &Place, migration: &str, lanes: u8) -> String {
 
 /// What a database has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
-    pub(crate) version: i64,
-    pub(crate) lanes: u8,
+pub(crate) struct Found {
+    pub(crate) layout: Layout,
     /// The database cluster in which the cursors mean something.
     pub(crate) cluster: String,
 }
 
-impl Layout {
+impl Found {
     /// Reads what is there; nothing if nothing was ever migrated.
     pub(crate) async fn find(connection: &mut PgConnection, place: &Place) -> Result<Option<Self>> {
         if !exists(connection, place).await? {
@@ -69,55 +71,22 @@ impl Layout {
             .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
             .collect::<sqlx::Result<_>>()
             .map_err(failed("read the layout"))?;
-        let version = number(&meta, "schema_version")?;
-        let lanes =
-            u8::try_from(number(&meta, "lanes")?).ok().filter(|lanes| (1..=MAX_LANES).contains(lanes));
-        let lanes = lanes.ok_or_else(|| schema("the stored number of lanes is not 1 to 64".to_owned()))?;
         let cluster = meta.get("system_identifier").cloned().unwrap_or_default();
-        Ok(Some(Self { version, lanes, cluster }))
-    }
-
-    /// Whether a migration is missing.
-    pub(crate) fn is_old(&self) -> bool {
-        self.version < KNOWN_VERSION
-    }
-
-    /// Says what has to happen before these tables can be used with these options.
-    pub(crate) fn check(self, lanes: Option<u8>) -> Result<Self> {
-        if self.version > KNOWN_VERSION {
-            return Err(schema(format!(
-                "the tables have schema version {}, and this program knows {KNOWN_VERSION}; use a newer program",
-                self.version
-            )));
-        }
-        if self.is_old() {
-            return Err(schema(format!(
-                "the tables have schema version {}, and this program needs {KNOWN_VERSION}; run `posthaste migrate`",
-                self.version
-            )));
-        }
-        match lanes {
-            Some(lanes) if lanes != self.lanes => Err(schema(format!(
-                "the log was created with {} lanes, and {lanes} are configured; the number cannot change, because it \
-                 decides where each key is",
-                self.lanes
-            ))),
-            _ => Ok(self),
-        }
+        Ok(Some(Self { layout: Layout::of(&meta)?, cluster }))
     }
 }
 
 /// Applies what is missing, all of it or nothing, and answers what there is then. Several may try at once: they wait for each
 /// other, and the second finds nothing to do.
-pub(crate) async fn migrate(connection: &mut Taken<'_>, place: &Place, lanes: u8) -> Result<Layout> {
+pub(crate) async fn migrate(connection: &mut Taken<'_>, place: &Place, lanes: u8) -> Result<Found> {
     let statements = Statements::of(place);
     connection.begin().await?;
     let what = format!("migrate {}.{}", place.schema().unwrap_or_default(), place.prefix());
     let locked = once(&statements.lock).bind(what).execute(&mut **connection).await;
     locked.map_err(failed("migrate"))?;
-    let layout = match Layout::find(connection, place).await? {
-        Some(layout) => layout,
-        None => Layout { version: 0, lanes, cluster: cluster(connection).await? },
+    let Found { layout, cluster } = match Found::find(connection, place).await? {
+        Some(found) => found,
+        None => Found { layout: Layout { version: 0, lanes }, cluster: cluster(connection).await? },
     };
     let applied = usize::try_from(layout.version).unwrap_or(usize::MAX);
     let missing = MIGRATIONS.get(applied..).unwrap_or_default();
@@ -128,8 +97,9 @@ pub(crate) async fn migrate(connection: &mut Taken<'_>, place: &Place, lanes: u8
         run(connection, filled(place, migration, layout.lanes)).await?;
     }
     let layout = Layout { version: layout.version.max(KNOWN_VERSION), ..layout };
+    let found = Found { layout, cluster };
     if !missing.is_empty() {
-        record(connection, &statements, &layout).await?;
+        record(connection, &statements, &found).await?;
         tracing::info!(
             prefix = place.prefix(),
             version = layout.version,
@@ -137,7 +107,7 @@ pub(crate) async fn migrate(connection: &mut Taken<'_>, place: &Place, lanes: u8
             "tables migrated"
         );
     }
-    Ok(layout)
+    Ok(found)
 }
 
 /// Whether there are tables. Asked for without an error, which would end the transaction.
@@ -156,11 +126,11 @@ async fn run(connection: &mut PgConnection, sql: String) -> Result<()> {
     Ok(())
 }
 
-async fn record(connection: &mut PgConnection, statements: &Statements, layout: &Layout) -> Result<()> {
+async fn record(connection: &mut PgConnection, statements: &Statements, found: &Found) -> Result<()> {
     let meta = [
-        ("schema_version", layout.version.to_string()),
-        ("lanes", layout.lanes.to_string()),
-        ("system_identifier", layout.cluster.clone()),
+        ("schema_version", found.layout.version.to_string()),
+        ("lanes", found.layout.lanes.to_string()),
+        ("system_identifier", found.cluster.clone()),
     ];
     for (name, value) in meta {
         let set = once(&statements.set_meta).bind(name).bind(value);
@@ -175,15 +145,5 @@ pub(crate) fn nothing_there(place: &Place) -> Error {
         Some(schema) => format!("{:?} in the schema {schema:?}", place.prefix()),
         None => format!("{:?} on the search path", place.prefix()),
     };
-    schema(format!("there are no tables with the prefix {place}; run `posthaste migrate`"))
-}
-
-fn number(meta: &HashMap<String, String>, name: &str) -> Result<i64> {
-    meta.get(name)
-        .and_then(|value| value.parse().ok())
-        .ok_or_else(|| schema(format!("the layout says no number for {name}; the tables are damaged")))
-}
-
-fn schema(message: String) -> Error {
-    Error::new(ErrorKind::Schema, message)
+    unusable(format!("there are no tables with the prefix {place}; run `posthaste migrate`"))
 }

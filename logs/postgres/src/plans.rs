@@ -81,7 +81,7 @@ const AWAITED: [&str; 39] = [
 ];
 
 /// Statements on connections of the application's, which have their own settings.
-const PUBLISHING: [&str; 4] = ["draw_versions", "find_duplicates", "find_ids", "publish"];
+const PUBLISHING: [&str; 5] = ["draw_versions", "find_duplicates", "find_ids", "publish", "publish_one"];
 
 /// The types of parameters that the driver says. Every other type follows from the statement.
 const SAID: [(&str, usize, &str); 6] = [

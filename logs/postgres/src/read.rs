@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use futures_util::TryStreamExt;
 use posthaste_core::{
-    Cursor, Entry, Lane, LaneSet, Limit, MAX_LANES, Origin, Page, Position, Read, Result, Snapshot, Timestamp,
+    Cursor, Entry, LaneSet, Origin, Page, Position, Read, Result, Snapshot, Timestamp, driver::Filling,
 };
 use sqlx::{PgConnection, Row, SqlStr, postgres::PgRow};
 
@@ -303,40 +303,10 @@ impl Standing {
         Ok(Some(Self {
             incarnation: u128::from_be_bytes(*incarnation.as_bytes()),
             stale: get(row, 1)?,
-            troubled: (0..MAX_LANES).filter(|lane| mask >> lane & 1 == 1).map(Lane).collect(),
+            troubled: LaneSet::from_mask(mask),
             now: time(3)?.unwrap_or_default(),
             first_due: time(4)?,
             next_due: time(5)?,
         }))
-    }
-}
-
-/// A page that fills up to its limit. The first entry fits whatever its size.
-struct Filling {
-    limit: Limit,
-    entries: Vec<Entry>,
-    bytes: usize,
-    more: bool,
-}
-
-impl Filling {
-    fn new(limit: Limit) -> Self {
-        Self { limit, entries: Vec::new(), bytes: 0, more: false }
-    }
-
-    fn last(&self) -> Position {
-        self.entries.last().map(|entry| entry.position).unwrap_or_default()
-    }
-
-    /// Whether the entry still fitted.
-    fn take(&mut self, entry: Entry) -> bool {
-        let bytes = self.bytes.saturating_add(entry.size());
-        self.more = self.entries.len() >= self.limit.entries
-            || (bytes > self.limit.bytes && !self.entries.is_empty());
-        if !self.more {
-            self.bytes = bytes;
-            self.entries.push(entry);
-        }
-        !self.more
     }
 }

@@ -1,6 +1,8 @@
 //! Events as rows of a JSON text. Any driver can bind one text, so that publishing is one statement whatever the application uses, and
 //! however many events there are.
 
+use std::borrow::Cow;
+
 use posthaste_core::{Buried, Due, Error, Event, Lane, Parked, Payload, Result, RetryOverrides, cut_error};
 use serde::{Serialize, Serializer, de::IgnoredAny};
 
@@ -59,6 +61,39 @@ impl<'e> Record<'e> {
             payload: json_text(&event.payload),
             payload_base64,
         }
+    }
+}
+
+impl Record<'_> {
+    /// The columns as texts, in the order in which the statements list them.
+    pub(crate) fn texts(&self) -> [Option<Cow<'_, str>>; 19] {
+        fn own<T: ToString>(value: T) -> Option<Cow<'static, str>> {
+            Some(Cow::Owned(value.to_string()))
+        }
+        fn borrow<'t>(text: impl Into<Option<&'t str>>) -> Option<Cow<'t, str>> {
+            text.into().map(Cow::Borrowed)
+        }
+        [
+            own(self.id),
+            borrow(self.key),
+            borrow(self.event_type),
+            borrow(self.event_version),
+            borrow(self.topic),
+            borrow(self.aggregate_type),
+            borrow(self.aggregate_id),
+            self.version.and_then(own),
+            borrow(self.tenant_id),
+            borrow(self.content_type),
+            borrow(self.headers.as_deref()),
+            borrow(self.correlation_id),
+            borrow(self.idempotency_key),
+            self.deliver_after.and_then(own),
+            borrow(self.retry.as_deref()),
+            own(self.occurred_at),
+            borrow(if self.checked { "true" } else { "false" }),
+            borrow(self.payload),
+            borrow(self.payload_base64.as_deref()),
+        ]
     }
 }
 

@@ -1,12 +1,10 @@
 //! Rows as entries. A row that cannot be understood is still an entry, one that says so.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use posthaste_core::{
-    DEFAULT_EVENT_VERSION, Entry, Event, Lane, Origin, Payload, Position, Result, RetryOverrides, Timestamp,
-    oversized,
+    DEFAULT_EVENT_VERSION, Entry, Event, Lane, Origin, Payload, Position, Result, Timestamp, driver::Defects,
 };
-use serde::de::IgnoredAny;
 use sqlx::{Row, postgres::PgRow};
 
 use crate::{
@@ -42,11 +40,11 @@ impl Reader {
             aggregate_id: get(row, 8)?,
             version: get(row, 9)?,
             tenant_id: get(row, 10)?,
-            headers: headers(get(row, 12)?, &mut defects),
+            headers: defects.headers(get(row, 12)?),
             correlation_id: get(row, 13)?,
             idempotency_key: get(row, 14)?,
             deliver_after,
-            retry: retry(get(row, 16)?, &mut defects),
+            retry: defects.retry(get(row, 16)?),
             occurred_at: get::<Time>(row, 17)?.0,
             payload: self.payload(row, &mut defects)?,
             draw_version: false,
@@ -59,7 +57,7 @@ impl Reader {
             origin: self.origin,
             attempts: 0,
             blocked: false,
-            defect: defects.text,
+            defect: defects.into_text(),
         })
     }
 
@@ -69,21 +67,20 @@ impl Reader {
         let bytes: Option<Vec<u8>> = get(row, 20)?;
         if text.is_none() && bytes.is_none() {
             let size = usize::try_from(get::<i32>(row, 21)?).unwrap_or_default();
-            defects.add(&oversized(size, self.payload_limit));
-            return Ok(no_payload(content_type));
+            return Ok(defects.too_large(size, self.payload_limit, content_type));
         }
         let content_type = content_type.map_or(Cow::Borrowed(JSON), Cow::Owned);
         match (text, bytes) {
             (Some(text), _) if content_type == JSON => {
                 if !get::<bool>(row, 18)? {
-                    check_json(text.as_bytes(), defects);
+                    defects.check_json(text.as_bytes());
                 }
                 Ok(Payload::Json(text))
             }
             (text, bytes) => {
                 let bytes = text.map(String::into_bytes).or(bytes).unwrap_or_default();
                 if content_type == JSON {
-                    check_json(&bytes, defects);
+                    defects.check_json(&bytes);
                     // Of a text the database has made sure.
                     if std::str::from_utf8(&bytes).is_err() {
                         defects.add("the payload is not UTF-8");
@@ -93,59 +90,6 @@ impl Reader {
             }
         }
     }
-}
-
-fn no_payload(content_type: Option<String>) -> Payload {
-    match content_type {
-        Some(content_type) => Payload::Bytes { bytes: Vec::new(), content_type: Cow::Owned(content_type) },
-        None => Payload::Json(String::new()),
-    }
-}
-
-/// What is wrong with a row, in one text. Nothing is allocated while nothing is wrong.
-#[derive(Default)]
-struct Defects {
-    text: Option<String>,
-}
-
-impl Defects {
-    fn add(&mut self, what: &str) {
-        match &mut self.text {
-            Some(text) => {
-                text.push_str("; ");
-                text.push_str(what);
-            }
-            None => self.text = Some(what.to_owned()),
-        }
-    }
-
-    fn add_error(&mut self, what: &str, error: &serde_json::Error) {
-        self.add(&format!("{what}: {error}"));
-    }
-}
-
-fn check_json(bytes: &[u8], defects: &mut Defects) {
-    if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
-        defects.add_error("the payload is not JSON", &error);
-    }
-}
-
-fn headers(json: Option<&str>, defects: &mut Defects) -> BTreeMap<String, String> {
-    match json {
-        None | Some("{}") => BTreeMap::new(),
-        Some(json) => serde_json::from_str(json).unwrap_or_else(|error| {
-            defects.add_error("the headers are not a JSON object of texts", &error);
-            BTreeMap::new()
-        }),
-    }
-}
-
-fn retry(json: Option<&str>, defects: &mut Defects) -> RetryOverrides {
-    let Some(json) = json else { return RetryOverrides::default() };
-    serde_json::from_str(json).unwrap_or_else(|error| {
-        defects.add_error("the retry overrides are not understood", &error);
-        RetryOverrides::default()
-    })
 }
 
 /// A lane in a `smallint`.

@@ -48,9 +48,9 @@ const PARTS: [(&str, &str); 5] = [
     ("{dead_look}", include_str!("../parts/dead_look.sql")),
 ];
 
-/// A part without its first lines, which say what it is.
-fn code(part: &str) -> String {
-    let lines: Vec<&str> = part.lines().skip_while(|line| line.starts_with("--")).collect();
+/// SQL without its first lines, which say what it is.
+fn code(sql: &str) -> String {
+    let lines: Vec<&str> = sql.lines().skip_while(|line| line.starts_with("--")).collect();
     lines.join("\n")
 }
 
@@ -118,9 +118,9 @@ impl Place {
         text.replace("{prefix}", &self.prefix).replace("{limit}", "$1")
     }
 
-    /// A text of this crate as SQL for these tables.
+    /// A text of this crate as SQL for these tables, without what is said about it.
     pub(crate) fn sql(&self, text: &str) -> SqlStr {
-        AssertSqlSafe(Arc::<str>::from(self.fill(text, &[]))).into_sql_str()
+        AssertSqlSafe(Arc::<str>::from(self.fill(&code(text), &[]))).into_sql_str()
     }
 }
 
@@ -207,7 +207,7 @@ statements! {
     is_paused, job_batch, journal_act, journal_of, journal_resolved, keep_snapshot, latest_jobs, leave,
     list_dead, list_log, list_oldest, list_parked, list_pending, list_word, live_relays, lock, lock_lines, meta,
     names, now, open, orphaned_events, orphaned_parked, park, passing_line, position_at, prune_dead,
-    prune_events, prune_jobs, prune_journal, prune_lines, prune_snapshots, publish, read_parked,
+    prune_events, prune_jobs, prune_journal, prune_lines, prune_snapshots, publish, publish_one, read_parked,
     remember_numbers, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead, set_meta,
     set_paused, standing, start_job, status_lanes, status_log, status_minute, status_relays,
     status_subscriptions, statuses, summaries, take_snapshot, unpark, wake,

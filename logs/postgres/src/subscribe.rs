@@ -64,8 +64,7 @@ struct Stored {
 impl Stored {
     /// Whether a relay that is configured so reads as everybody else.
     fn is(&self, subscription: &Subscription) -> bool {
-        let filter = serde_json::from_str::<Filter>(&self.filter).ok();
-        filter.as_ref() == Some(&subscription.filter) && self.order == subscription.order.as_str()
+        subscription.is_stored_as(&self.filter, &self.order)
     }
 }
 

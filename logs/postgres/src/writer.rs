@@ -3,21 +3,22 @@
 use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
-use posthaste_core::{Error, Event, EventId, Lane, Position, Published, Result};
+use posthaste_core::{Event, EventId, Lane, Position, Published, Result, Unpublished, driver::refuse};
 use serde::de::DeserializeOwned;
-use sqlx::{AssertSqlSafe, PgConnection, Row, SqlSafeStr, SqlStr};
+use sqlx::{AssertSqlSafe, PgConnection, Row, SqlSafeStr, SqlStr, postgres::PgRow};
 
 use crate::{
     error::{damaged, failed},
     record::{Record, check, json},
-    statements::{Place, Statements},
+    statements::{Bound, Place, Statements},
 };
 
 /// A connection of the application's with a transaction open. That is all a driver has to do for publishing.
 #[async_trait]
 pub trait Caller: Send {
-    /// Runs a statement with one parameter, a text, and answers the text in its one row and column.
-    async fn ask(&mut self, sql: &str, argument: &str) -> Result<String>;
+    /// Runs a statement whose parameters are texts or nulls, each mentioned once and in order, and answers the text in its one row and
+    /// column.
+    async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String>;
 
     /// Runs a statement without parameters and answers.
     async fn run(&mut self, sql: &str) -> Result<()>;
@@ -25,9 +26,8 @@ pub trait Caller: Send {
 
 #[async_trait]
 impl Caller for PgConnection {
-    async fn ask(&mut self, sql: &str, argument: &str) -> Result<String> {
-        let row = sqlx::query(safe(sql)).bind(argument).fetch_one(self).await.map_err(failed("publish"))?;
-        row.try_get(0).map_err(failed("publish"))
+    async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
+        text_of(bound(sql, arguments).fetch_one(self).await)
     }
 
     async fn run(&mut self, sql: &str) -> Result<()> {
@@ -42,14 +42,21 @@ pub struct Pooled<'c>(pub &'c mut PgConnection);
 
 #[async_trait]
 impl Caller for Pooled<'_> {
-    async fn ask(&mut self, sql: &str, argument: &str) -> Result<String> {
-        let asked = sqlx::query(safe(sql)).persistent(false).bind(argument).fetch_one(&mut *self.0).await;
-        asked.map_err(failed("publish"))?.try_get(0).map_err(failed("publish"))
+    async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
+        text_of(bound(sql, arguments).persistent(false).fetch_one(&mut *self.0).await)
     }
 
     async fn run(&mut self, sql: &str) -> Result<()> {
         self.0.run(sql).await
     }
+}
+
+fn bound<'a>(sql: &str, arguments: &[Option<&'a str>]) -> Bound<'a> {
+    arguments.iter().fold(sqlx::query(safe(sql)), |query, argument| query.bind(*argument))
+}
+
+fn text_of(asked: sqlx::Result<PgRow>) -> Result<String> {
+    asked.and_then(|row| row.try_get(0)).map_err(failed("publish"))
 }
 
 /// The callers of [`Caller`] are in this file, and take their statements from [`Statements`].
@@ -61,16 +68,22 @@ fn safe(sql: &str) -> SqlStr {
 ///
 /// A duplicate (same topic and idempotency key) is answered with the first event's id. After an error nothing of the call is in the
 /// transaction, which stays usable unless the database itself refused a statement.
-pub async fn publish(caller: &mut dyn Caller, place: &Place, events: &[Event]) -> Result<Vec<Published>> {
+pub async fn publish<'e>(
+    caller: &mut dyn Caller,
+    place: &Place,
+    events: impl Into<Unpublished<'e>>,
+) -> Result<Vec<Published>> {
+    let Unpublished { events, fresh } = events.into();
     events.iter().try_for_each(check)?;
     let statements = Statements::of(place);
     let mut publishing = Publishing { caller, statements: &statements };
     // A single insert is all or nothing by itself. More than that is so by a savepoint: an error must not leave half of it in a
     // transaction that its owner may still commit.
-    if let [event] = events
-        && !event.draw_version
-    {
-        return publishing.run(events).await.map(|tried| tried.published);
+    match events {
+        [event] if event.draw_version => {}
+        [event] if fresh && event.idempotency_key.is_none() => return publishing.insert(event).await,
+        [_] => return publishing.run(events).await.map(|tried| tried.published),
+        _ => {}
     }
     loop {
         if let Some(published) = publishing.run_in_savepoint(events).await? {
@@ -82,7 +95,7 @@ pub async fn publish(caller: &mut dyn Caller, place: &Place, events: &[Event]) -
 /// The ids of the events at these positions, as the caller's transaction sees them.
 pub async fn find(caller: &mut dyn Caller, place: &Place, positions: &[Position]) -> Result<Vec<EventId>> {
     let positions: Vec<i64> = positions.iter().map(|position| position.0).collect();
-    let answer = caller.ask(Statements::of(place).find_ids.as_str(), &json(&positions)).await?;
+    let answer = caller.ask(Statements::of(place).find_ids.as_str(), &[Some(&json(&positions))]).await?;
     let ids: Vec<String> = parse(&answer)?;
     ids.iter().map(|id| id.parse()).collect()
 }
@@ -106,6 +119,20 @@ struct Tried {
 }
 
 impl Publishing<'_> {
+    /// One event that cannot be a duplicate.
+    async fn insert(&mut self, event: &Event) -> Result<Vec<Published>> {
+        let record = Record::new(event, event.version);
+        let texts = record.texts();
+        let texts: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
+        let added = self.caller.ask(self.statements.publish_one.as_str(), &texts).await?;
+        let place = added
+            .split_once(' ')
+            .and_then(|(position, lane)| Some((position.parse().ok()?, lane.parse().ok()?)));
+        let (position, lane) = place.ok_or_else(|| damaged("publish: the answer is not understood"))?;
+        let (position, lane) = (Position(position), Lane(lane));
+        Ok(vec![Published { id: event.id, position, lane, version: event.version, duplicate: false }])
+    }
+
     /// All of it, or nothing; nothing also if a number was wasted, and the next try will know of that event.
     async fn run_in_savepoint(&mut self, events: &[Event]) -> Result<Option<Vec<Published>>> {
         const TAKE_BACK: &str = "rollback to savepoint posthaste; release savepoint posthaste";
@@ -131,7 +158,7 @@ impl Publishing<'_> {
         let versions = self.versions(events).await?;
         let records: Vec<Record<'_>> =
             events.iter().zip(&versions).map(|(event, version)| Record::new(event, *version)).collect();
-        let answer = self.caller.ask(self.statements.publish.as_str(), &json(&records)).await?;
+        let answer = self.caller.ask(self.statements.publish.as_str(), &[Some(&json(&records))]).await?;
         let added: Vec<(String, i64, u8)> = parse(&answer)?;
         let mut added: HashMap<EventId, (Position, Lane)> = added
             .into_iter()
@@ -162,7 +189,7 @@ impl Publishing<'_> {
             return Ok(*first);
         }
         let firsts = self.firsts(std::iter::once(event)).await?;
-        pair(event).and_then(|pair| firsts.get(&pair).copied()).ok_or_else(|| id_is_used(event.id))
+        pair(event).and_then(|pair| firsts.get(&pair).copied()).ok_or_else(|| refuse::id_is_used(event.id))
     }
 
     async fn firsts(&mut self, events: impl Iterator<Item = &Event>) -> Result<Firsts> {
@@ -171,7 +198,8 @@ impl Publishing<'_> {
             return Ok(Firsts::new());
         }
         let asked: Vec<_> = asked.into_iter().collect();
-        let answer = self.caller.ask(self.statements.find_duplicates.as_str(), &json(&asked)).await?;
+        let answer =
+            self.caller.ask(self.statements.find_duplicates.as_str(), &[Some(&json(&asked))]).await?;
         let found: Vec<(String, String, String, i64, u8, Option<i64>)> = parse(&answer)?;
         found
             .into_iter()
@@ -214,7 +242,7 @@ impl Publishing<'_> {
             *counts.entry(aggregate).or_default() += 1;
         }
         let wanted: Vec<_> = counts.iter().map(|((kind, id), count)| (kind, id, count)).collect();
-        let answer = self.caller.ask(self.statements.draw_versions.as_str(), &json(&wanted)).await?;
+        let answer = self.caller.ask(self.statements.draw_versions.as_str(), &[Some(&json(&wanted))]).await?;
         let drawn: Vec<(String, String, i64)> = parse(&answer)?;
         let first = |(kind, id, last): (String, String, i64)| {
             let aggregate = (kind, id);
@@ -236,11 +264,7 @@ fn parse<T: DeserializeOwned>(answer: &str) -> Result<T> {
 
 fn aggregate_of(event: &Event) -> Result<Aggregate> {
     let Some(id) = &event.aggregate_id else {
-        return Err(Error::invalid(format!("event {} cannot draw a version without an aggregate", event.id)));
+        return Err(refuse::no_aggregate(event.id));
     };
     Ok((event.aggregate_type.as_deref().unwrap_or_default().to_owned(), id.clone()))
-}
-
-fn id_is_used(id: EventId) -> Error {
-    Error::invalid(format!("event {id} is in the log already; every event needs its own id"))
 }

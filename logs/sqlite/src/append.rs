@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use posthaste_core::{Act, Appended, Change, Lane, LaneSet, RelayId, Result, Timestamp};
+use posthaste_core::{
+    Act, Appended, Change, Lane, LaneSet, RelayId, Result, Timestamp,
+    driver::{Round, rounds},
+};
 use sqlx::SqliteConnection;
 
 use crate::{
@@ -34,47 +37,6 @@ pub(crate) async fn append(
     Ok(answers)
 }
 
-/// Acts on different lanes, each with its place among all acts. A statement does not see the lines that it adds itself, so two
-/// acts on one lane need two rounds; there is one, unless a relay does two things to a lane at once.
-struct Round<'a> {
-    acts: Vec<(usize, &'a Act)>,
-}
-
-fn rounds(acts: &[Act]) -> Vec<Round<'_>> {
-    let mut rounds: Vec<Round<'_>> = Vec::new();
-    let mut seen: Vec<LaneSet> = Vec::new();
-    for (place, act) in acts.iter().enumerate() {
-        let free = seen.iter().position(|lanes| !lanes.contains(act.lane)).unwrap_or(seen.len());
-        if free == seen.len() {
-            seen.push(LaneSet::EMPTY);
-            rounds.push(Round { acts: Vec::with_capacity(acts.len()) });
-        }
-        seen[free].insert(act.lane);
-        rounds[free].acts.push((place, act));
-    }
-    rounds
-}
-
-impl<'a> Round<'a> {
-    fn lanes(&self) -> impl Iterator<Item = Lane> {
-        self.acts.iter().map(|(_, act)| act.lane)
-    }
-
-    /// What is left when these lanes are done.
-    fn without(&self, lanes: LaneSet) -> Round<'a> {
-        let left = self.acts.iter().filter(|(_, act)| !lanes.contains(act.lane));
-        Round { acts: left.copied().collect() }
-    }
-
-    fn answer(&self, done: LaneSet, answers: &mut [Appended]) {
-        for (place, act) in &self.acts {
-            if done.contains(act.lane) {
-                answers[*place] = Appended::Done;
-            }
-        }
-    }
-}
-
 /// Who writes, where and when.
 #[derive(Clone, Copy)]
 pub(crate) struct Writing<'a> {
@@ -94,7 +56,7 @@ impl Writing<'_> {
         answers: &mut [Appended],
     ) -> Result<bool> {
         let [round] = rounds else { return Ok(false) };
-        if !round.acts.iter().all(|(_, act)| act.changes.is_empty()) {
+        if !round.acts().all(|act| act.changes.is_empty()) {
             return Ok(false);
         }
         let added = match self.insert(connection, round).await {
@@ -116,9 +78,9 @@ impl Writing<'_> {
         // Asked for only now: other writers may have been waited for, and due times count from here.
         let writing = Writing { now: self.log.now(), ..self };
         let mut lost = LaneSet::EMPTY;
-        for mut round in rounds {
+        for round in rounds {
             // Who has lost a lane does nothing more to it.
-            round.acts.retain(|(_, act)| !lost.contains(act.lane));
+            let round = round.without(lost);
             let done = writing.add_with_changes(&mut tx, &round).await?;
             round.answer(done, answers);
             round.without(done).lanes().for_each(|lane| lost.insert(lane));
@@ -128,7 +90,7 @@ impl Writing<'_> {
 
     /// Adds the lines, and answers the lanes that have them now, whether from this time or from one whose answer was lost.
     async fn add(&self, connection: &mut SqliteConnection, round: &Round<'_>) -> Result<LaneSet> {
-        if round.acts.is_empty() {
+        if round.acts().len() == 0 {
             return Ok(LaneSet::EMPTY);
         }
         let added = self.insert(connection, round).await.map_err(failed("append lines"))?;
@@ -137,10 +99,10 @@ impl Writing<'_> {
 
     /// Answers how many lines went in.
     async fn insert(&self, connection: &mut SqliteConnection, round: &Round<'_>) -> sqlx::Result<u64> {
-        let (sql, room) = self.log.statements.append_lines.with_room_for(round.acts.len());
+        let (sql, room) = self.log.statements.append_lines.with_room_for(round.acts().len());
         let query = sqlx::query(sql).bind(self.subscription).bind(self.relay.0.as_str()).bind(self.now.0);
-        let query = round.acts.iter().fold(query, |query, (_, act)| bind_act(query, act));
-        let query = (round.acts.len()..room).fold(query, |query, _| bind_nothing(query));
+        let query = round.acts().fold(query, bind_act);
+        let query = (round.acts().len()..room).fold(query, |query, _| bind_nothing(query));
         Ok(query.execute(connection).await?.rows_affected())
     }
 
@@ -150,7 +112,7 @@ impl Writing<'_> {
         round: &Round<'_>,
         added: u64,
     ) -> Result<LaneSet> {
-        if usize::try_from(added) == Ok(round.acts.len()) {
+        if usize::try_from(added) == Ok(round.acts().len()) {
             return Ok(round.lanes().collect());
         }
         self.find(connection, round).await
@@ -166,7 +128,7 @@ impl Writing<'_> {
         let fresh = round.without(repeated);
         let added = self.add(connection, &fresh).await?;
         let mut changes = Changes::default();
-        for (_, act) in fresh.acts.iter().filter(|(_, act)| added.contains(act.lane)) {
+        for act in fresh.acts().filter(|act| added.contains(act.lane)) {
             changes.gather(act);
         }
         changes::apply(*self, connection, changes).await?;
@@ -175,7 +137,7 @@ impl Writing<'_> {
 
     /// The lanes whose last line is this very act.
     async fn find(&self, connection: &mut SqliteConnection, round: &Round<'_>) -> Result<LaneSet> {
-        let lines = list(round.acts.iter(), |text, (_, act)| {
+        let lines = list(round.acts(), |text, act| {
             let (lane, n, kind, cursor) = (act.lane, act.n, act.kind.as_str(), act.cursor.after);
             write!(text, "[{lane},{n},\"{kind}\",{cursor},{}]", act.delivered)
         });

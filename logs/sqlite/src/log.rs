@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use posthaste_core::{
     Act, Appended, Capabilities, Clock, Hold, Lease, Log, Page, Pruned, Read, RelayId, Result, Retention,
-    Subscribed, Subscription, Timestamp, Upkeep, Worked,
+    Subscribed, Subscription, Timestamp, Upkeep, Worked, driver::Layout,
 };
 use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
 
 use crate::{
     append, doorbell, hold,
-    migrate::{Layout, migrate, nothing_there},
+    migrate::{KNOWN_VERSION, find_layout, migrate, nothing_there},
     options::{Source, SqliteOptions},
     prune, read,
     slot::Slot,
@@ -61,12 +61,12 @@ impl SqliteLog {
         let first = Slot::new(source.first(), patience);
         let mut connection = first.take().await?;
         // Looked at first without a lock: most of the time there is nothing to migrate.
-        let mut layout = Layout::find(&mut connection, &statements).await?;
-        if options.migrate && layout.is_none_or(Layout::is_old) {
+        let mut layout = find_layout(&mut connection, &statements).await?;
+        if options.migrate && layout.is_none_or(|layout| layout.is_older_than(KNOWN_VERSION)) {
             layout = Some(migrate(&mut connection, &prefix, options.lanes.unwrap_or(DEFAULT_LANES)).await?);
         }
         let layout = layout.ok_or_else(|| nothing_there(&prefix))?;
-        let layout = layout.check(options.lanes)?;
+        let layout = layout.check(KNOWN_VERSION, options.lanes)?;
         connection.put_back();
         first.close().await?;
         let inner = Inner {

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use posthaste_core::{Error, ErrorKind, MAX_LANES, Result};
+use posthaste_core::{
+    Error, Result,
+    driver::{Layout, unusable},
+};
 use sqlx::{Row, SqliteConnection};
 
 use crate::{
@@ -25,69 +28,27 @@ pub(crate) const KNOWN_VERSION: i64 = MIGRATIONS.len() as i64;
 /// How the tables are laid out; another layout under the same names is for another program.
 const LAYOUT: &str = "sqlite";
 
-/// What a file has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
-    pub(crate) version: i64,
-    pub(crate) lanes: u8,
-}
-
-impl Layout {
-    /// Reads what is there; nothing if nothing was ever migrated.
-    pub(crate) async fn find(
-        connection: &mut SqliteConnection,
-        statements: &Statements,
-    ) -> Result<Option<Self>> {
-        let rows = match sqlx::query(statements.meta.clone()).fetch_all(connection).await {
-            Ok(rows) => rows,
-            Err(sqlx::Error::Database(error)) if is_missing(error.message()) => return Ok(None),
-            Err(error) => return Err(failed("read the layout")(error)),
-        };
-        let meta: HashMap<String, String> = rows
-            .iter()
-            .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
-            .collect::<sqlx::Result<_>>()
-            .map_err(failed("read the layout"))?;
-        if let Some(layout) = meta.get("layout").filter(|layout| *layout != LAYOUT) {
-            return Err(schema(format!(
-                "the tables are laid out as {layout:?}; this program knows {LAYOUT:?}"
-            )));
-        }
-        let version = number(&meta, "schema_version")?;
-        let lanes =
-            u8::try_from(number(&meta, "lanes")?).ok().filter(|lanes| (1..=MAX_LANES).contains(lanes));
-        let lanes = lanes.ok_or_else(|| schema("the stored number of lanes is not 1 to 64".to_owned()))?;
-        Ok(Some(Self { version, lanes }))
+/// Reads what a file has; nothing if nothing was ever migrated.
+pub(crate) async fn find_layout(
+    connection: &mut SqliteConnection,
+    statements: &Statements,
+) -> Result<Option<Layout>> {
+    let rows = match sqlx::query(statements.meta.clone()).fetch_all(connection).await {
+        Ok(rows) => rows,
+        Err(sqlx::Error::Database(error)) if is_missing(error.message()) => return Ok(None),
+        Err(error) => return Err(failed("read the layout")(error)),
+    };
+    let meta: HashMap<String, String> = rows
+        .iter()
+        .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
+        .collect::<sqlx::Result<_>>()
+        .map_err(failed("read the layout"))?;
+    if let Some(layout) = meta.get("layout").filter(|layout| *layout != LAYOUT) {
+        return Err(unusable(format!(
+            "the tables are laid out as {layout:?}; this program knows {LAYOUT:?}"
+        )));
     }
-
-    /// Whether a migration is missing.
-    pub(crate) fn is_old(self) -> bool {
-        self.version < KNOWN_VERSION
-    }
-
-    /// Says what has to happen before these tables can be used with these options.
-    pub(crate) fn check(self, lanes: Option<u8>) -> Result<Self> {
-        if self.version > KNOWN_VERSION {
-            return Err(schema(format!(
-                "the tables have schema version {}, and this program knows {KNOWN_VERSION}; use a newer program",
-                self.version
-            )));
-        }
-        if self.is_old() {
-            return Err(schema(format!(
-                "the tables have schema version {}, and this program needs {KNOWN_VERSION}; run `posthaste migrate`",
-                self.version
-            )));
-        }
-        match lanes {
-            Some(lanes) if lanes != self.lanes => Err(schema(format!(
-                "the log was created with {} lanes, and {lanes} are configured; the number cannot change, because it \
-                 decides where each key is",
-                self.lanes
-            ))),
-            _ => Ok(self),
-        }
-    }
+    Layout::of(&meta).map(Some)
 }
 
 /// Applies what is missing, all of it or nothing, and answers what there is then. Several may try at once: they wait for each
@@ -95,7 +56,7 @@ impl Layout {
 pub(crate) async fn migrate(connection: &mut Taken<'_>, prefix: &Prefix, lanes: u8) -> Result<Layout> {
     let statements = Statements::of(prefix.as_str())?;
     let mut tx = connection.begin_immediate().await?;
-    let found = Layout::find(&mut tx, &statements).await?;
+    let found = find_layout(&mut tx, &statements).await?;
     let layout = found.unwrap_or(Layout { version: 0, lanes });
     let applied = usize::try_from(layout.version).unwrap_or(usize::MAX);
     let missing = MIGRATIONS.get(applied..).unwrap_or_default();
@@ -128,15 +89,5 @@ pub(crate) async fn migrate(connection: &mut Taken<'_>, prefix: &Prefix, lanes: 
 
 /// Nothing was ever migrated.
 pub(crate) fn nothing_there(prefix: &Prefix) -> Error {
-    schema(format!("there are no tables with the prefix {:?}; run `posthaste migrate`", prefix.as_str()))
-}
-
-fn number(meta: &HashMap<String, String>, name: &str) -> Result<i64> {
-    meta.get(name)
-        .and_then(|value| value.parse().ok())
-        .ok_or_else(|| schema(format!("the layout says no number for {name}; the tables are damaged")))
-}
-
-fn schema(message: String) -> Error {
-    Error::new(ErrorKind::Schema, message)
+    unusable(format!("there are no tables with the prefix {:?}; run `posthaste migrate`", prefix.as_str()))
 }

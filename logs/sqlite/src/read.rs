@@ -2,7 +2,7 @@
 
 use futures_util::TryStreamExt;
 use posthaste_core::{
-    Cursor, Entry, Lane, LaneSet, Limit, MAX_LANES, Origin, Page, Position, Read, Result, Timestamp,
+    Cursor, Entry, LaneSet, Limit, Origin, Page, Position, Read, Result, Timestamp, driver::Filling,
 };
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
@@ -155,34 +155,9 @@ impl Standing {
         Ok(Self {
             last: Position(get(row, 0)?),
             stale: stale != 0,
-            troubled: (0..MAX_LANES).filter(|lane| mask >> lane & 1 == 1).map(Lane).collect(),
+            troubled: LaneSet::from_mask(mask),
             first_due: first_due.map(Timestamp),
             next_due: next_due.map(Timestamp),
         })
-    }
-}
-
-/// A page that fills up to its limit. The first entry fits whatever its size.
-struct Filling {
-    limit: Limit,
-    entries: Vec<Entry>,
-    bytes: usize,
-    more: bool,
-}
-
-impl Filling {
-    fn new(limit: Limit) -> Self {
-        Self { limit, entries: Vec::new(), bytes: 0, more: false }
-    }
-
-    /// Whether the entry still fitted.
-    fn take(&mut self, entry: Entry) -> bool {
-        self.bytes = self.bytes.saturating_add(entry.size());
-        self.more = self.entries.len() >= self.limit.entries
-            || (self.bytes > self.limit.bytes && !self.entries.is_empty());
-        if !self.more {
-            self.entries.push(entry);
-        }
-        !self.more
     }
 }

@@ -1,12 +1,12 @@
 //! Rows as entries. A row that cannot be understood is still an entry, one that says so.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use posthaste_core::{
-    DEFAULT_EVENT_VERSION, Entry, Error, Event, EventId, Lane, Origin, Payload, Position, Result,
-    RetryOverrides, Timestamp, oversized,
+    DEFAULT_EVENT_VERSION, Entry, Error, Event, EventId, Lane, Origin, Payload, Position, Result, Timestamp,
+    driver::Defects,
 };
-use serde::{Deserialize, de::IgnoredAny};
+use serde::Deserialize;
 use sqlx::{Row, TypeInfo, ValueRef, sqlite::SqliteRow};
 
 use crate::error::{damaged, failed};
@@ -68,10 +68,7 @@ impl Facts<'_> {
     fn into_entry(self, row: &SqliteRow, look: Look, mut defects: Defects) -> Result<Entry> {
         let payload = match Stored::of(row, 2)? {
             Stored::Bytes(bytes) => payload(bytes, self.content_type, self.checked == 1, &mut defects),
-            Stored::TooLarge(size) => {
-                defects.add(&oversized(size, look.payload_limit));
-                no_payload(self.content_type)
-            }
+            Stored::TooLarge(size) => defects.too_large(size, look.payload_limit, self.content_type),
         };
         let event = Event {
             id: parse_id(self.id)?,
@@ -84,11 +81,11 @@ impl Facts<'_> {
             version: self.version,
             tenant_id: self.tenant_id,
             payload,
-            headers: headers(self.headers.as_deref(), &mut defects),
+            headers: defects.headers(self.headers.as_deref()),
             correlation_id: self.correlation_id,
             idempotency_key: self.idempotency_key,
             deliver_after: self.deliver_after.map(Timestamp),
-            retry: retry(self.retry.as_deref(), &mut defects),
+            retry: defects.retry(self.retry.as_deref()),
             occurred_at: Timestamp(self.occurred_at),
             draw_version: false,
         };
@@ -100,30 +97,8 @@ impl Facts<'_> {
             origin: look.origin,
             attempts: self.attempts,
             blocked: self.blocked != 0,
-            defect: defects.text,
+            defect: defects.into_text(),
         })
-    }
-}
-
-/// What is wrong with a row, in one text. Nothing is allocated while nothing is wrong.
-#[derive(Default)]
-struct Defects {
-    text: Option<String>,
-}
-
-impl Defects {
-    fn add(&mut self, what: &str) {
-        match &mut self.text {
-            Some(text) => {
-                text.push_str("; ");
-                text.push_str(what);
-            }
-            None => self.text = Some(what.to_owned()),
-        }
-    }
-
-    fn add_error(&mut self, what: &str, error: &serde_json::Error) {
-        self.add(&format!("{what}: {error}"));
     }
 }
 
@@ -150,8 +125,8 @@ fn payload(bytes: Vec<u8>, content_type: Option<String>, trusted: bool, defects:
     if let Some(content_type) = content_type {
         return Payload::Bytes { bytes, content_type: Cow::Owned(content_type) };
     }
-    if !trusted && let Err(error) = serde_json::from_slice::<IgnoredAny>(&bytes) {
-        defects.add_error("the payload is not JSON", &error);
+    if !trusted {
+        defects.check_json(&bytes);
     }
     match String::from_utf8(bytes) {
         Ok(text) => Payload::Json(text),
@@ -160,31 +135,6 @@ fn payload(bytes: Vec<u8>, content_type: Option<String>, trusted: bool, defects:
             Payload::Bytes { bytes: error.into_bytes(), content_type: Cow::Borrowed(JSON) }
         }
     }
-}
-
-fn no_payload(content_type: Option<String>) -> Payload {
-    match content_type {
-        Some(content_type) => Payload::Bytes { bytes: Vec::new(), content_type: Cow::Owned(content_type) },
-        None => Payload::Json(String::new()),
-    }
-}
-
-fn headers(json: Option<&str>, defects: &mut Defects) -> BTreeMap<String, String> {
-    match json {
-        None | Some("{}") => BTreeMap::new(),
-        Some(json) => serde_json::from_str(json).unwrap_or_else(|error| {
-            defects.add_error("the headers are not a JSON object of texts", &error);
-            BTreeMap::new()
-        }),
-    }
-}
-
-fn retry(json: Option<&str>, defects: &mut Defects) -> RetryOverrides {
-    let Some(json) = json else { return RetryOverrides::default() };
-    serde_json::from_str(json).unwrap_or_else(|error| {
-        defects.add_error("the retry overrides are not understood", &error);
-        RetryOverrides::default()
-    })
 }
 
 /// Hexadecimal digits as an id.

@@ -1,6 +1,6 @@
 //! Subscribing: a name with a first line in every lane, in one transaction.
 
-use posthaste_core::{Filter, Result, Start, Subscribed, Subscription};
+use posthaste_core::{Result, Start, Subscribed, Subscription};
 use sqlx::SqliteConnection;
 
 use crate::{bind::json, error::failed, log::Inner, row::get};
@@ -29,8 +29,7 @@ struct Stored {
 impl Stored {
     /// Whether a relay that is configured so reads as everybody else.
     fn is(&self, subscription: &Subscription) -> bool {
-        let filter = serde_json::from_str::<Filter>(&self.filter).ok();
-        filter.as_ref() == Some(&subscription.filter) && self.order == subscription.order.as_str()
+        subscription.is_stored_as(&self.filter, &self.order)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use posthaste_core::{Error, Event, EventId, Lane, Position, Published, Result};
+use posthaste_core::{Event, EventId, Lane, Position, Published, Result, driver::refuse};
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteRow};
 
 use crate::{
@@ -81,7 +81,7 @@ impl Publishing<'_> {
                     Some((position, lane)) => {
                         Published { id: event.id, position, lane, version: *version, duplicate: false }
                     }
-                    None => self.first_of(event).await?.ok_or_else(|| id_is_used(event.id))?,
+                    None => self.first_of(event).await?.ok_or_else(|| refuse::id_is_used(event.id))?,
                 });
             }
         }
@@ -158,7 +158,7 @@ impl Publishing<'_> {
 
 fn aggregate_of(event: &Event) -> Result<Aggregate> {
     let Some(id) = &event.aggregate_id else {
-        return Err(Error::invalid(format!("event {} cannot draw a version without an aggregate", event.id)));
+        return Err(refuse::no_aggregate(event.id));
     };
     Ok((event.aggregate_type.as_deref().unwrap_or_default().to_owned(), id.clone()))
 }
@@ -169,8 +169,4 @@ fn position_of(row: &SqliteRow) -> Result<Position> {
 
 fn lane_of(row: &SqliteRow) -> Result<Lane> {
     get(row, 1).map(Lane)
-}
-
-fn id_is_used(id: EventId) -> Error {
-    Error::invalid(format!("event {id} is in the log already; every event needs its own id"))
 }

@@ -32,6 +32,8 @@ pub struct Tax {
     pub with_plain_sql: f64,
     /// With a row in a classic table of events with a status column.
     pub with_classic: f64,
+    /// With a row in such a table with the indexes by which people search: status, retry, aggregate, time, type.
+    pub with_searchable: f64,
 }
 
 /// One way through a backlog.
@@ -121,11 +123,14 @@ impl fmt::Display for Report {
                 share(*cpu_share)
             )?;
         }
-        for Tax { clients, order_alone, with_outbox, with_plain_sql, with_classic } in &self.tax {
+        for Tax { clients, order_alone, with_outbox, with_plain_sql, with_classic, with_searchable } in
+            &self.tax
+        {
             writeln!(
                 f,
                 "publish   {clients} at once: {order_alone:.0} tx/s order alone, {with_outbox:.0} with the outbox, {with_plain_sql:.0} \
-                 with the outbox by plain SQL, {with_classic:.0} with a status column"
+                 with the outbox by plain SQL, {with_classic:.0} with a status column, \
+                 {with_searchable:.0} with one that can be searched"
             )?;
         }
         for History { condition, drain, p50, p99, dead_rows } in &self.history {

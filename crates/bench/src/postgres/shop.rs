@@ -28,7 +28,15 @@ impl Shop {
                id uuid primary key default gen_random_uuid(), topic text not null, event_type text not null, key text,
                payload jsonb not null, status text not null default 'pending', attempts integer not null default 0,
                created_at timestamptz not null default now(), published_at timestamptz);
-             create index on classic (created_at) where status = 'pending'"
+             create index on classic (created_at) where status = 'pending';
+             create table searchable (
+               like classic including defaults, aggregate_type text not null, sequence bigserial,
+               next_retry_at timestamptz, primary key (id));
+             create index on searchable (status);
+             create index on searchable (next_retry_at) where status in ('pending', 'failed');
+             create index on searchable (key, aggregate_type, sequence);
+             create index on searchable (created_at);
+             create index on searchable (event_type)"
                 .to_owned(),
         )
         .await?;

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use posthaste::{Event, EventId, EventRules, Payload, Result, Stamp, SystemClock};
+use posthaste::{Event, EventId, EventRules, Payload, Result, Stamp, SystemClock, Unpublished};
 use posthaste_core::Clock;
 use sqlx::PgConnection;
 use tokio::task::JoinSet;
@@ -24,14 +24,14 @@ const TIME: Duration = Duration::from_secs(3);
 pub(crate) async fn measure(shop: &Shop, rounds: usize) -> Result<Vec<Tax>> {
     let mut taxes = Vec::new();
     for clients in [1, 8] {
-        let mut rates: [Vec<f64>; 4] = Default::default();
+        let mut rates: [Vec<f64>; 5] = Default::default();
         for _ in 0..rounds.max(1) {
             for (kind, rates) in Kind::ALL.into_iter().zip(&mut rates) {
                 rates.push(publish(shop, kind, clients).await?);
             }
         }
-        let [order_alone, with_outbox, with_plain_sql, with_classic] = rates.map(median);
-        taxes.push(Tax { clients, order_alone, with_outbox, with_plain_sql, with_classic });
+        let [order_alone, with_outbox, with_plain_sql, with_classic, with_searchable] = rates.map(median);
+        taxes.push(Tax { clients, order_alone, with_outbox, with_plain_sql, with_classic, with_searchable });
     }
     Ok(taxes)
 }
@@ -42,10 +42,11 @@ enum Kind {
     Outbox,
     PlainSql,
     Classic,
+    Searchable,
 }
 
 impl Kind {
-    const ALL: [Kind; 4] = [Kind::Alone, Kind::Outbox, Kind::PlainSql, Kind::Classic];
+    const ALL: [Kind; 5] = [Kind::Alone, Kind::Outbox, Kind::PlainSql, Kind::Classic, Kind::Searchable];
 }
 
 /// Transactions a second of so many clients.
@@ -63,11 +64,13 @@ async fn publish(shop: &Shop, kind: Kind, clients: usize) -> Result<f64> {
                 match kind {
                     Kind::Alone => {}
                     Kind::Outbox => {
-                        let events = [event(client, number)?];
-                        posthaste_postgres::publish(&mut *tx, &place, &events).await?;
+                        let event = event(client, number)?;
+                        let one = Unpublished { events: std::slice::from_ref(&event), fresh: true };
+                        posthaste_postgres::publish(&mut *tx, &place, one).await?;
                     }
                     Kind::PlainSql => plain(&mut tx, number).await?,
                     Kind::Classic => classic(&mut tx, number).await?,
+                    Kind::Searchable => searchable(&mut tx, number).await?,
                 }
                 tx.commit().await.map_err(failed("commit"))?;
             }
@@ -119,6 +122,15 @@ async fn plain(connection: &mut PgConnection, number: u64) -> Result<()> {
 async fn classic(connection: &mut PgConnection, number: u64) -> Result<()> {
     let query = sqlx::query(
         "insert into classic (topic, event_type, key, payload) values ('orders', 'order.placed', $1, $2::text::jsonb)",
+    );
+    query.bind(key(number)).bind(payload(number)).execute(connection).await.map_err(failed("publish"))?;
+    Ok(())
+}
+
+async fn searchable(connection: &mut PgConnection, number: u64) -> Result<()> {
+    let query = sqlx::query(
+        "insert into searchable (topic, event_type, key, aggregate_type, payload)
+         values ('orders', 'order.placed', $1, 'order', $2::text::jsonb)",
     );
     query.bind(key(number)).bind(payload(number)).execute(connection).await.map_err(failed("publish"))?;
     Ok(())

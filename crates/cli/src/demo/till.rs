@@ -7,7 +7,7 @@ use std::{
 };
 
 use posthaste::{
-    Begin, Commit, Event, Published, Result, Transaction,
+    Begin, Commit, Published, Result, Transaction, Unpublished,
     sqlite::{self, SqliteConnection, SqlitePool, SqliteTransaction},
 };
 
@@ -47,7 +47,7 @@ impl Transaction for Sale {
     fn append<'a>(
         &'a mut self,
         place: &'a posthaste::Place,
-        events: &'a [Event],
+        events: Unpublished<'a>,
     ) -> impl Future<Output = Result<Vec<Published>>> + Send + 'a {
         self.transaction.append(place, events)
     }

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use super::{JobRequest, check_texts};
-use crate::{Error, EventId, Position, Result, Timestamp};
+use crate::{Error, EventId, Position, Result, Timestamp, event::JSON_CONTENT_TYPE};
 
 /// How many dead letters can be named in one act. For more there are jobs.
 pub const MAX_IDS: usize = 500;
@@ -97,6 +97,15 @@ impl Edit {
             return Err(Error::invalid("the edited topic is empty"));
         }
         check_texts([("the edited topic", &self.topic)])
+    }
+
+    /// A payload that was JSON must be JSON again.
+    pub fn check(&self, content_type: &str) -> Result<()> {
+        if let Some(text) = self.payload.as_deref().filter(|_| content_type == JSON_CONTENT_TYPE) {
+            serde_json::from_str::<IgnoredAny>(text)
+                .map_err(|error| Error::invalid("the edited payload is not JSON").with_source(error))?;
+        }
+        Ok(())
     }
 }
 

@@ -193,6 +193,29 @@ pub struct TimelineItem {
     pub by: Option<String>,
 }
 
+impl TimelineItem {
+    /// The event was published.
+    #[must_use]
+    pub fn published(at: Timestamp) -> Self {
+        let what = "published".to_owned();
+        Self { at, subscription: None, what, attempt: None, detail: None, by: None }
+    }
+
+    /// A plain success, as the line says that passed the event.
+    #[must_use]
+    pub fn delivered(subscription: &str, at: Timestamp, by: Option<String>) -> Self {
+        let (subscription, what) = (Some(subscription.to_owned()), "delivered".to_owned());
+        Self { at, subscription, what, attempt: Some(1), detail: None, by }
+    }
+
+    /// Whether the journal tells of this delivery: then the line that passed the event only parked it.
+    #[must_use]
+    pub fn is_told_by(&self, journal: &[Self]) -> bool {
+        let told = |item: &Self| item.what == "delivered" && item.subscription == self.subscription;
+        journal.iter().any(|item| told(item) && item.at >= self.at)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -110,7 +110,7 @@ impl Payload {
     }
 }
 
-const JSON_CONTENT_TYPE: &str = "application/json";
+pub(crate) const JSON_CONTENT_TYPE: &str = "application/json";
 
 impl Event {
     /// Begins an event of this type.

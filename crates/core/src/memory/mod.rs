@@ -37,8 +37,8 @@ use self::{
     chain::Chain, dead::DeadTable, events::EventTable, jobs::JobTable, journal::Journal, parked::ParkedTable,
 };
 use crate::{
-    Capabilities, Cursor, DEFAULT_PAYLOAD_LIMIT, Error, ErrorKind, Filter, Lane, MAX_LANES, Order, Position,
-    RelayId, Result, Start, Subscribed, Subscription, Timestamp,
+    Capabilities, Cursor, DEFAULT_PAYLOAD_LIMIT, Error, Filter, Lane, MAX_LANES, Order, Position, RelayId,
+    Result, Start, Subscribed, Subscription, Timestamp, driver::refuse,
 };
 
 /// The tables of a log, as plain values. A clone is a snapshot that lives on by itself.
@@ -187,9 +187,8 @@ impl MemoryStore {
     }
 
     fn unknown_subscription(&self, name: &str) -> Error {
-        let names: Vec<&str> = self.subscription_names().collect();
-        let known = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
-        Error::new(ErrorKind::NotFound, format!("no subscription is called {name:?}; known are: {known}"))
+        let names: Vec<String> = self.subscription_names().map(str::to_owned).collect();
+        refuse::no_subscription(name, &names)
     }
 
     fn is_live(&self, relay: &RelayId, now: Timestamp) -> bool {

@@ -9,7 +9,7 @@ use super::{
     parked::ParkedRow,
 };
 use crate::{
-    Edit, Error, ErrorKind, Event, EventId, Job, OperatorAct, Payload, Position, Result, Timestamp,
+    Edit, Event, EventId, Job, OperatorAct, Payload, Position, Result, Timestamp, driver::refuse,
     letters_text,
 };
 
@@ -61,11 +61,10 @@ impl MemoryStore {
     /// A dead letter that can be sent again.
     pub(super) fn editable(&self, dead_id: i64) -> Result<&DeadRow> {
         let Some(row) = self.dead.get(dead_id) else {
-            return Err(Error::new(ErrorKind::NotFound, format!("there is no dead letter {dead_id}")));
+            return Err(refuse::no_dead_letter(dead_id));
         };
         if let Some(resolved) = &row.resolved {
-            let message = format!("dead letter {dead_id} was {} already, by {}", resolved.how, resolved.by);
-            return Err(Error::new(ErrorKind::Refused, message));
+            return Err(refuse::resolved(dead_id, resolved.how, Some(&resolved.by)));
         }
         self.check_home(row)?;
         Ok(row)
@@ -150,13 +149,10 @@ impl MemoryStore {
     }
 
     pub(super) fn check_home(&self, row: &DeadRow) -> Result<()> {
-        if self.subscriptions.contains_key(&row.subscription) {
-            return Ok(());
+        match self.subscriptions.contains_key(&row.subscription) {
+            true => Ok(()),
+            false => Err(refuse::homeless(&row.subscription)),
         }
-        let name = &row.subscription;
-        let message =
-            format!("subscription {name:?} was dropped; create it again before its dead letters are sent");
-        Err(Error::new(ErrorKind::Refused, message))
     }
 }
 
@@ -207,14 +203,11 @@ impl Operator<'_> {
 
 /// The event with what is changed of it. A payload stays of its kind.
 fn edited(event: &Event, edit: &Edit, new_id: EventId) -> Result<Event> {
+    edit.check(event.payload.content_type())?;
     let mut event = Event { id: new_id, ..event.clone() };
     if let Some(text) = &edit.payload {
         event.payload = match event.payload {
-            Payload::Json(_) => {
-                serde_json::from_str::<serde::de::IgnoredAny>(text)
-                    .map_err(|error| Error::invalid("the edited payload is not JSON").with_source(error))?;
-                Payload::Json(text.clone())
-            }
+            Payload::Json(_) => Payload::Json(text.clone()),
             Payload::Bytes { content_type, .. } => {
                 Payload::Bytes { bytes: text.clone().into_bytes(), content_type }
             }

@@ -10,7 +10,7 @@ use super::{
     events::{Pair, Row, idempotency},
     lanes::lane_of,
 };
-use crate::{Error, ErrorKind, Event, EventId, Position, Published, Result, Timestamp};
+use crate::{Error, ErrorKind, Event, EventId, Position, Published, Result, Timestamp, driver::refuse};
 
 /// What an open transaction has added. Nobody else sees it, and dropping it undoes it.
 #[derive(Debug, Default)]
@@ -48,10 +48,7 @@ impl MemoryStore {
             return Ok(first);
         }
         if self.log.find(event.id).is_some() || !staging.ids.insert(event.id) {
-            return Err(Error::invalid(format!(
-                "event {} is in the log already; every event needs its own id",
-                event.id
-            )));
+            return Err(refuse::id_is_used(event.id));
         }
         if event.draw_version {
             event.version = Some(self.draw(staging, &event)?);
@@ -95,10 +92,7 @@ impl MemoryStore {
 
     fn draw(&self, staging: &mut Staging, event: &Event) -> Result<i64> {
         let Some(id) = &event.aggregate_id else {
-            return Err(Error::invalid(format!(
-                "event {} cannot draw a version without an aggregate",
-                event.id
-            )));
+            return Err(refuse::no_aggregate(event.id));
         };
         let aggregate = (event.aggregate_type.as_deref().unwrap_or_default().to_owned(), id.clone());
         let stored = self.log.sequence(&aggregate);

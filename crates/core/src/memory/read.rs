@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{MemoryStore, SubscriptionRow, events::Row, parked::ParkedRow};
-use crate::{Cursor, Entry, Event, Limit, Origin, Page, Position, Read, Timestamp, oversized};
+use crate::{
+    Cursor, Entry, Event, Limit, Origin, Page, Position, Read, Timestamp, driver::Filling, oversized,
+};
 
 impl MemoryStore {
     /// Reads entries behind a cursor and parked entries that are due.
@@ -129,16 +131,13 @@ impl<'a> View<'a> {
     }
 }
 
-/// As many entries as the limit allows, and whether there were more. The first fits whatever its size.
+/// As many entries as the limit allows, and whether there were more.
 fn fill(entries: impl Iterator<Item = Entry>, limit: Limit) -> (Vec<Entry>, bool) {
-    let mut page = Vec::new();
-    let mut bytes = 0_usize;
+    let mut filling = Filling::new(limit);
     for entry in entries {
-        bytes = bytes.saturating_add(entry.size());
-        if page.len() >= limit.entries || (bytes > limit.bytes && !page.is_empty()) {
-            return (page, true);
+        if !filling.take(entry) {
+            break;
         }
-        page.push(entry);
     }
-    (page, false)
+    (filling.entries, filling.more)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{MemoryStore, SubscriptionRow, operate::Operator};
-use crate::{Cursor, Error, ErrorKind, Position, RelayId, ResetTo, Result, Timestamp};
+use crate::{Cursor, Position, RelayId, ResetTo, Result, Timestamp, driver::refuse};
 
 impl MemoryStore {
     pub(super) fn reset(&mut self, operator: Operator<'_>, name: &str, to: ResetTo) -> Result<u64> {
@@ -46,17 +46,11 @@ impl MemoryStore {
     fn check_idle(&self, now: Timestamp, name: &str) -> Result<()> {
         let row = self.subscription(name)?;
         if !row.paused {
-            let message = format!("subscription {name:?} is not paused; pause it first");
-            return Err(Error::new(ErrorKind::Refused, message));
+            return Err(refuse::not_paused(name));
         }
-        let holders: BTreeSet<&str> = self.live_holders(row, now).map(|relay| relay.0.as_str()).collect();
-        if holders.is_empty() {
-            return Ok(());
-        }
-        let holders = holders.into_iter().collect::<Vec<_>>().join(", ");
-        let message =
-            format!("lanes of subscription {name:?} are held by {holders}; wait until they are given back");
-        Err(Error::new(ErrorKind::Refused, message))
+        let holders: BTreeSet<&String> = self.live_holders(row, now).map(|relay| &relay.0).collect();
+        let holders: Vec<String> = holders.into_iter().cloned().collect();
+        if holders.is_empty() { Ok(()) } else { Err(refuse::held(name, &holders)) }
     }
 
     /// The holder of each lane whose lease has not ended.

@@ -2,7 +2,7 @@
 
 use super::{MemoryStore, SubscriptionRow, chain::Passing, events::Row};
 use crate::{
-    Error, ErrorKind, EventId, EventStatus, Position, Result, StatusWord, Timeline, TimelineItem, Timestamp,
+    EventId, EventStatus, Position, Result, StatusWord, Timeline, TimelineItem, Timestamp, driver::refuse,
 };
 
 impl MemoryStore {
@@ -12,7 +12,7 @@ impl MemoryStore {
         let position = self.log.find(id).or_else(|| self.dead.find_new(id));
         let Some((position, row)) = position.and_then(|position| Some((position, self.log.get(position)?)))
         else {
-            return Err(Error::new(ErrorKind::NotFound, format!("event {id} is not in the log")));
+            return Err(refuse::no_event(id));
         };
         let subscriptions: Vec<_> =
             self.subscriptions.iter().map(|(name, row)| (name.as_str(), row)).collect();
@@ -23,14 +23,7 @@ impl MemoryStore {
     }
 
     fn items(&self, position: Position, row: &Row, statuses: &[EventStatus]) -> Vec<TimelineItem> {
-        let mut items = vec![TimelineItem {
-            at: row.created_at,
-            subscription: None,
-            what: "published".to_owned(),
-            attempt: None,
-            detail: None,
-            by: None,
-        }];
+        let mut items = vec![TimelineItem::published(row.created_at)];
         items.extend(self.journal.of(position).map(|row| TimelineItem {
             at: row.at,
             subscription: row.subscription.clone(),
@@ -43,18 +36,12 @@ impl MemoryStore {
         let plain: Vec<_> = delivered
             .filter_map(|status| self.subscriptions.get_key_value(&status.subscription))
             .filter_map(|(name, subscription)| plain_success(name, subscription, position, row))
-            .filter(|plain| !is_told(&items, plain))
+            .filter(|plain| !plain.is_told_by(&items))
             .collect();
         items.extend(plain);
         items.sort_by_key(|item| item.at);
         items
     }
-}
-
-/// Whether the journal tells of the delivery: then the line that passed the event only parked it.
-fn is_told(items: &[TimelineItem], plain: &TimelineItem) -> bool {
-    let told = |item: &TimelineItem| item.what == "delivered" && item.subscription == plain.subscription;
-    items.iter().any(|item| told(item) && item.at >= plain.at)
 }
 
 /// A success that the journal does not tell of: the line that passed the event says when and by whom.
@@ -65,12 +52,5 @@ fn plain_success(
     row: &Row,
 ) -> Option<TimelineItem> {
     let Passing::By(line) = subscription.chain(row.lane).passing(position) else { return None };
-    Some(TimelineItem {
-        at: line.at,
-        subscription: Some(name.to_owned()),
-        what: "delivered".to_owned(),
-        attempt: Some(1),
-        detail: None,
-        by: line.relay.as_ref().map(|relay| relay.0.clone()),
-    })
+    Some(TimelineItem::delivered(name, line.at, line.relay.as_ref().map(|relay| relay.0.clone())))
 }

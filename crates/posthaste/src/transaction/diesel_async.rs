@@ -6,12 +6,12 @@ use diesel::{
     pg::Pg,
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     result::{DatabaseErrorKind, Error as DieselError},
-    sql_types::Text,
+    sql_types::{Nullable, Text},
 };
 use diesel_async::{
     AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection, TransactionManager,
 };
-use posthaste_core::{Error, ErrorKind, Event, Published, Result};
+use posthaste_core::{Error, ErrorKind, Published, Result, Unpublished};
 use posthaste_postgres::Caller;
 
 use super::{
@@ -56,7 +56,7 @@ impl TracksTransactions for AsyncPgConnection {
 /// # }
 /// ```
 impl Transaction for InTransaction<'_, AsyncPgConnection> {
-    async fn append<'a>(&'a mut self, place: &'a Place, events: &'a [Event]) -> Result<Vec<Published>> {
+    async fn append<'a>(&'a mut self, place: &'a Place, events: Unpublished<'a>) -> Result<Vec<Published>> {
         append(&mut Through(self.0), place, events).await
     }
 }
@@ -65,9 +65,8 @@ struct Through<'c>(&'c mut AsyncPgConnection);
 
 #[async_trait]
 impl Caller for Through<'_> {
-    async fn ask(&mut self, sql: &str, argument: &str) -> Result<String> {
-        let (before, after) = sql.rsplit_once("$1").unwrap_or((sql, ""));
-        Asked { before, argument, after }.get_result(self.0).await.map_err(failed)
+    async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
+        Asked { sql, arguments }.get_result(self.0).await.map_err(failed)
     }
 
     async fn run(&mut self, sql: &str) -> Result<()> {
@@ -75,12 +74,11 @@ impl Caller for Through<'_> {
     }
 }
 
-/// A statement with one parameter and a text as its answer. Unlike `diesel::sql_query` it stays prepared on the connection, if the
+/// A statement with texts as its parameters and a text as its answer. Unlike `diesel::sql_query` it stays prepared on the connection, if the
 /// application lets diesel keep statements: that saves a round trip and the planning, which is more than half of the server's work.
 struct Asked<'a> {
-    before: &'a str,
-    argument: &'a str,
-    after: &'a str,
+    sql: &'a str,
+    arguments: &'a [Option<&'a str>],
 }
 
 impl Query for Asked<'_> {
@@ -96,10 +94,15 @@ impl QueryId for Asked<'_> {
 
 impl QueryFragment<Pg> for Asked<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql(self.before);
-        // Diesel writes `$1` here, which is also what every earlier mention of the parameter says.
-        out.push_bind_param::<Text, _>(self.argument)?;
-        out.push_sql(self.after);
+        let mut rest = self.sql;
+        for (index, argument) in self.arguments.iter().enumerate() {
+            // Diesel writes the parameters itself, in this order, under these names.
+            let (before, after) = rest.split_once(&format!("${}", index + 1)).unwrap_or((rest, ""));
+            out.push_sql(before);
+            out.push_bind_param::<Nullable<Text>, _>(argument)?;
+            rest = after;
+        }
+        out.push_sql(rest);
         Ok(())
     }
 }

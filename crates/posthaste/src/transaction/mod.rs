@@ -16,7 +16,7 @@ mod tokio_postgres;
 
 use std::future::Future;
 
-use posthaste_core::{Event, EventId, Position, Published, Result};
+use posthaste_core::{EventId, Position, Published, Result, Unpublished};
 
 use crate::Place;
 
@@ -33,7 +33,7 @@ pub trait Transaction: Send {
     fn append<'a>(
         &'a mut self,
         place: &'a Place,
-        events: &'a [Event],
+        events: Unpublished<'a>,
     ) -> impl Future<Output = Result<Vec<Published>>> + Send + 'a;
 }
 

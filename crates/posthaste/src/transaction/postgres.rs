@@ -1,6 +1,6 @@
 //! Transactions in PostgreSQL: sqlx's, and connections of which a driver says that they are in one.
 
-use posthaste_core::{Error, ErrorKind, Event, EventId, Position, Published, Result};
+use posthaste_core::{Error, ErrorKind, EventId, Position, Published, Result, Unpublished};
 use posthaste_postgres::{Caller, PgConnection, PgPool, PgTransaction, Pooled};
 
 use super::{Begin, Commit, Transaction};
@@ -10,7 +10,7 @@ use crate::Place;
 pub(super) async fn append(
     caller: &mut dyn Caller,
     place: &Place,
-    events: &[Event],
+    events: Unpublished<'_>,
 ) -> Result<Vec<Published>> {
     posthaste_postgres::publish(caller, &checked(place)?, events).await
 }
@@ -29,7 +29,11 @@ fn checked(place: &Place) -> Result<posthaste_postgres::Place> {
 }
 
 /// Adds the events in the transaction that is open on a connection of sqlx.
-async fn append_to(connection: &mut PgConnection, place: &Place, events: &[Event]) -> Result<Vec<Published>> {
+async fn append_to(
+    connection: &mut PgConnection,
+    place: &Place,
+    events: Unpublished<'_>,
+) -> Result<Vec<Published>> {
     match place.pooler {
         true => append(&mut Pooled(connection), place, events).await,
         false => append(connection, place, events).await,
@@ -37,7 +41,7 @@ async fn append_to(connection: &mut PgConnection, place: &Place, events: &[Event
 }
 
 impl Transaction for PgTransaction<'_> {
-    async fn append<'a>(&'a mut self, place: &'a Place, events: &'a [Event]) -> Result<Vec<Published>> {
+    async fn append<'a>(&'a mut self, place: &'a Place, events: Unpublished<'a>) -> Result<Vec<Published>> {
         append_to(self, place, events).await
     }
 }
@@ -113,7 +117,7 @@ impl TracksTransactions for PgConnection {
 }
 
 impl Transaction for InTransaction<'_, PgConnection> {
-    async fn append<'a>(&'a mut self, place: &'a Place, events: &'a [Event]) -> Result<Vec<Published>> {
+    async fn append<'a>(&'a mut self, place: &'a Place, events: Unpublished<'a>) -> Result<Vec<Published>> {
         append_to(self.0, place, events).await
     }
 }

@@ -1,7 +1,7 @@
 //! Transactions of `sea_orm`, if they are in PostgreSQL.
 
 use async_trait::async_trait;
-use posthaste_core::{Error, ErrorKind, Event, EventId, Position, Published, Result};
+use posthaste_core::{Error, ErrorKind, EventId, Position, Published, Result, Unpublished};
 use posthaste_postgres::{Caller, failure};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, RuntimeErr, Statement,
@@ -46,7 +46,7 @@ use crate::Place;
 /// # }
 /// ```
 impl Transaction for DatabaseTransaction {
-    async fn append<'a>(&'a mut self, place: &'a Place, events: &'a [Event]) -> Result<Vec<Published>> {
+    async fn append<'a>(&'a mut self, place: &'a Place, events: Unpublished<'a>) -> Result<Vec<Published>> {
         append(&mut through(self)?, place, events).await
     }
 }
@@ -86,8 +86,9 @@ fn through(transaction: &DatabaseTransaction) -> Result<Through<'_>> {
 
 #[async_trait]
 impl Caller for Through<'_> {
-    async fn ask(&mut self, sql: &str, argument: &str) -> Result<String> {
-        let asked = Statement::from_sql_and_values(DbBackend::Postgres, sql, [argument.into()]);
+    async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
+        let arguments = arguments.iter().map(|argument| argument.map(str::to_owned).into());
+        let asked = Statement::from_sql_and_values(DbBackend::Postgres, sql, arguments);
         let answer = self.0.query_one_raw(asked).await.map_err(failed("publish"))?;
         let row = answer.ok_or_else(|| Error::new(ErrorKind::Unexpected, "publish: no answer"))?;
         row.try_get_by_index(0).map_err(failed("publish"))

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use posthaste_core::{Event, EventId, Position, Published, Result};
+use posthaste_core::{EventId, Position, Published, Result, Unpublished};
 use posthaste_sqlite::{SqlitePool, SqliteTransaction};
 
 use super::{Begin, Commit, Transaction};
@@ -12,9 +12,9 @@ impl Transaction for SqliteTransaction<'_> {
     fn append<'a>(
         &'a mut self,
         place: &'a Place,
-        events: &'a [Event],
+        events: Unpublished<'a>,
     ) -> impl Future<Output = Result<Vec<Published>>> + Send + 'a {
-        posthaste_sqlite::publish(self, &place.prefix, events)
+        posthaste_sqlite::publish(self, &place.prefix, events.events)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Transactions of `tokio_postgres`, and of `deadpool_postgres`, which are those inside.
 
 use async_trait::async_trait;
-use posthaste_core::{Event, EventId, Position, Published, Result};
+use posthaste_core::{EventId, Position, Published, Result, Unpublished};
 use posthaste_postgres::{Caller, failure};
-use tokio_postgres::{Transaction as TokioTransaction, types::Type};
+use tokio_postgres::{
+    Transaction as TokioTransaction,
+    types::{ToSql, Type},
+};
 
 use super::{
     Commit, Transaction,
@@ -36,7 +39,7 @@ use crate::Place;
 /// # }
 /// ```
 impl Transaction for TokioTransaction<'_> {
-    async fn append<'a>(&'a mut self, place: &'a Place, events: &'a [Event]) -> Result<Vec<Published>> {
+    async fn append<'a>(&'a mut self, place: &'a Place, events: Unpublished<'a>) -> Result<Vec<Published>> {
         append(&mut Through(self), place, events).await
     }
 }
@@ -55,9 +58,11 @@ struct Through<'t, 'c>(&'t mut TokioTransaction<'c>);
 
 #[async_trait]
 impl Caller for Through<'_, '_> {
-    async fn ask(&mut self, sql: &str, argument: &str) -> Result<String> {
-        // With the type of its parameter a statement needs one round trip, and nothing stays prepared behind it.
-        let row = self.0.query_typed_one(sql, &[(&argument, Type::TEXT)]).await.map_err(failed("publish"))?;
+    async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
+        // With the types of its parameters a statement needs one round trip, and nothing stays prepared behind it.
+        let typed = |argument| (argument as &(dyn ToSql + Sync), Type::TEXT);
+        let arguments: Vec<_> = arguments.iter().map(typed).collect();
+        let row = self.0.query_typed_one(sql, &arguments).await.map_err(failed("publish"))?;
         row.try_get(0).map_err(failed("publish"))
     }
 

@@ -237,10 +237,9 @@ impl Machine {
     /// The next batch to send, from the lane whose turn it is.
     fn poll_send(&mut self, now: Moment) -> Option<Command> {
         let until = self.may_send_until(now)?;
-        let turn = Lane(self.turn);
-        let (first, second) = (self.lanes.range(turn..), self.lanes.range(..turn));
-        let order: Vec<Lane> = first.chain(second).map(|(lane, _)| *lane).collect();
-        for lane in order {
+        let held: LaneSet = self.lanes.keys().copied().collect();
+        let (passed, next): (LaneSet, LaneSet) = held.iter().partition(|lane| lane.0 < self.turn);
+        for lane in next.iter().chain(passed.iter()) {
             if let Some(entries) = self.load_and_send(lane, now) {
                 self.turn = lane.0.wrapping_add(1);
                 self.sending += 1;

@@ -1,19 +1,11 @@
 //! What operators do to dead letters and to the pause of a subscription. Each act writes into the journal who did it, in the
 //! same transaction.
 
-use posthaste_core::{Edit, Error, ErrorKind, EventId, JobKind, OperatorAct, Result, letters_text};
-use serde::de::IgnoredAny;
+use posthaste_core::{Edit, Error, EventId, JobKind, OperatorAct, Result, driver::refuse, letters_text};
 use sqlx::PgConnection;
 
 use super::{is_paused, writing};
-use crate::{
-    error::failed,
-    log::Inner,
-    record::json,
-    row::{JSON, get},
-    statements::Bound,
-    value::Id,
-};
+use crate::{error::failed, log::Inner, record::json, row::get, statements::Bound, value::Id};
 
 pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64> {
     act.validate()?;
@@ -54,10 +46,7 @@ struct Selected {
 
 /// All or nothing: a dead letter can only be sent again to a subscription that is still there.
 pub(crate) fn check_home(homeless: Option<String>) -> Result<()> {
-    let Some(name) = homeless else { return Ok(()) };
-    let message =
-        format!("subscription {name:?} was dropped; create it again before its dead letters are sent");
-    Err(Error::new(ErrorKind::Refused, message))
+    homeless.map_or(Ok(()), |name| Err(refuse::homeless(&name)))
 }
 
 impl Operator<'_> {
@@ -70,7 +59,7 @@ impl Operator<'_> {
 
     async fn edit(&mut self, dead_id: i64, edit: &Edit, new_id: EventId) -> Result<u64> {
         let content_type = self.unresolved(dead_id).await?;
-        check_edit(edit, &content_type)?;
+        edit.check(&content_type)?;
         let selected = self.select(&[dead_id]).await?;
         check_home(selected.homeless.clone())?;
         self.send_again(&selected.ids).await?;
@@ -96,13 +85,9 @@ impl Operator<'_> {
             .fetch_optional(&mut *self.connection)
             .await
             .map_err(failed("edit"))?;
-        let row =
-            row.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no dead letter {dead_id}")))?;
+        let row = row.ok_or_else(|| refuse::no_dead_letter(dead_id))?;
         if let Some(resolution) = get::<Option<&str>>(&row, 0)? {
-            let by: Option<&str> = get(&row, 1)?;
-            let by = by.unwrap_or("nobody");
-            let message = format!("dead letter {dead_id} was {resolution} already, by {by}");
-            return Err(Error::new(ErrorKind::Refused, message));
+            return Err(refuse::resolved(dead_id, resolution, get(&row, 1)?));
         }
         get(&row, 2)
     }
@@ -216,15 +201,6 @@ impl Operator<'_> {
         let done = query.execute(&mut *self.connection).await.map_err(failed(operation))?;
         Ok(done.rows_affected())
     }
-}
-
-/// A payload that was JSON must be JSON again.
-fn check_edit(edit: &Edit, content_type: &str) -> Result<()> {
-    if let Some(text) = edit.payload.as_deref().filter(|_| content_type == JSON) {
-        serde_json::from_str::<IgnoredAny>(text)
-            .map_err(|error| Error::invalid("the edited payload is not JSON").with_source(error))?;
-    }
-    Ok(())
 }
 
 fn check_text(what: &str, text: &str) -> Result<()> {

@@ -1,6 +1,8 @@
 //! What an act would concern, without doing it: in a transaction that cannot write.
 
-use posthaste_core::{Error, ErrorKind, Foreseen, JobKind, OperatorAct, ResetTo, Result, Sample};
+use posthaste_core::{
+    Error, ErrorKind, Foreseen, JobKind, OperatorAct, ResetTo, Result, Sample, driver::refuse,
+};
 use sqlx::{PgConnection, SqlStr};
 
 use super::{
@@ -47,7 +49,7 @@ async fn letters(log: &Inner, connection: &mut PgConnection, kind: JobKind, ids:
 /// One, if it can be edited.
 async fn edit(log: &Inner, connection: &mut PgConnection, dead_id: i64) -> Result<u64> {
     match dead::resolution(log, connection, dead_id).await? {
-        None => Err(Error::new(ErrorKind::NotFound, format!("there is no dead letter {dead_id}"))),
+        None => Err(refuse::no_dead_letter(dead_id)),
         Some(Some(resolution)) => {
             let message = format!("dead letter {dead_id} was {resolution} already");
             Err(Error::new(ErrorKind::Refused, message))

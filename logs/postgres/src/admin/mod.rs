@@ -13,9 +13,9 @@ mod status;
 
 use async_trait::async_trait;
 use posthaste_core::{
-    Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Error, ErrorKind, EventFilter,
-    EventId, EventSummary, Foreseen, Inspect, LaneStatus, MAX_COUNTED, OperatorAct, Paged, Result, Status,
-    Timeline, oversized,
+    Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, EventFilter, EventId, EventSummary,
+    Foreseen, Inspect, LaneStatus, MAX_COUNTED, OperatorAct, Paged, Result, Status, Timeline, driver::refuse,
+    oversized,
 };
 use sqlx::{PgConnection, postgres::PgRow};
 
@@ -128,8 +128,7 @@ async fn is_paused(log: &Inner, connection: &mut PgConnection, name: &str) -> Re
         .await
         .map_err(failed("list the subscriptions"))?;
     let names: Vec<String> = rows.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
-    let known = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
-    Err(Error::new(ErrorKind::NotFound, format!("no subscription is called {name:?}; known are: {known}")))
+    Err(refuse::no_subscription(name, &names))
 }
 
 /// A payload in three columns as text; bytes that are not text as hexadecimal digits, and what is over the limit as what is wrong

@@ -1,8 +1,7 @@
 //! One event with all that happened to it: the journal, and for plain successes the line of their batch.
 
 use posthaste_core::{
-    Error, ErrorKind, EventId, EventStatus, EventSummary, Position, Result, StatusWord, Timeline,
-    TimelineItem,
+    EventId, EventStatus, EventSummary, Position, Result, StatusWord, Timeline, TimelineItem, driver::refuse,
 };
 use sqlx::PgConnection;
 
@@ -23,9 +22,9 @@ pub(super) async fn show(log: &Inner, id: EventId) -> Result<Timeline> {
         .fetch_optional(&mut *connection)
         .await
         .map_err(failed("show"))?
-        .ok_or_else(|| not_found(id))?;
+        .ok_or_else(|| refuse::no_event(id))?;
     let events = summaries(log, &mut connection, &[get(&found, 0)?], None).await?;
-    let event = events.into_iter().next().ok_or_else(|| not_found(id))?;
+    let event = events.into_iter().next().ok_or_else(|| refuse::no_event(id))?;
     let items = items(log, &mut connection, &event).await?;
     connection.put_back().await?;
     let headers: Option<&str> = get(&found, 4)?;
@@ -38,27 +37,16 @@ pub(super) async fn show(log: &Inner, id: EventId) -> Result<Timeline> {
     })
 }
 
-fn not_found(id: EventId) -> Error {
-    Error::new(ErrorKind::NotFound, format!("event {id} is not in the log"))
-}
-
 async fn items(
     log: &Inner,
     connection: &mut PgConnection,
     event: &EventSummary,
 ) -> Result<Vec<TimelineItem>> {
-    let mut items = vec![TimelineItem {
-        at: event.created_at,
-        subscription: None,
-        what: "published".to_owned(),
-        attempt: None,
-        detail: None,
-        by: None,
-    }];
+    let mut items = vec![TimelineItem::published(event.created_at)];
     items.extend(journal(log, connection, event.position).await?);
     for status in event.statuses.iter().filter(|status| status.status == StatusWord::Delivered) {
         let plain = plain_success(log, connection, event, status).await?;
-        items.extend(plain.filter(|plain| !is_told(&items, plain)));
+        items.extend(plain.filter(|plain| !plain.is_told_by(&items)));
     }
     items.sort_by_key(|item| item.at);
     Ok(items)
@@ -89,12 +77,6 @@ async fn journal(
         .collect()
 }
 
-/// Whether the journal tells of the delivery: then the line that passed the event only parked it.
-fn is_told(items: &[TimelineItem], plain: &TimelineItem) -> bool {
-    let told = |item: &TimelineItem| item.what == "delivered" && item.subscription == plain.subscription;
-    items.iter().any(|item| told(item) && item.at >= plain.at)
-}
-
 /// A success that the journal does not tell of: the line that passed the event says when and by whom.
 async fn plain_success(
     log: &Inner,
@@ -111,12 +93,5 @@ async fn plain_success(
         .await
         .map_err(failed("show"))?;
     let Some(row) = row else { return Ok(None) };
-    Ok(Some(TimelineItem {
-        at: get::<Time>(&row, 0)?.0,
-        subscription: Some(status.subscription.clone()),
-        what: "delivered".to_owned(),
-        attempt: Some(1),
-        detail: None,
-        by: get(&row, 1)?,
-    }))
+    Ok(Some(TimelineItem::delivered(&status.subscription, get::<Time>(&row, 0)?.0, get(&row, 1)?)))
 }

@@ -8,6 +8,7 @@ use std::{
 use posthaste_core::{
     Act, ActKind, Appended, Census, Cursor, Event, EventBuilder, EventId, EventRules, Hold, Lane, LaneSet,
     Lease, Limit, Log, Page, Payload, Position, Published, Read, RelayId, Stamp, Subscription, Timestamp,
+    Unpublished,
 };
 use posthaste_postgres::{PgTransaction, PostgresLog, PostgresOptions};
 use posthaste_services::postgres_url;
@@ -119,7 +120,8 @@ impl Fixture {
         drafts: impl IntoIterator<Item = EventBuilder>,
     ) -> Vec<Published> {
         let events: Vec<Event> = drafts.into_iter().map(|draft| self.build(draft)).collect();
-        posthaste_postgres::publish(&mut **tx, self.log.place(), &events).await.unwrap()
+        let unpublished = Unpublished { events: &events, fresh: true };
+        posthaste_postgres::publish(&mut **tx, self.log.place(), unpublished).await.unwrap()
     }
 
     /// Publishes in one transaction, and commits it.

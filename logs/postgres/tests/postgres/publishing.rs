@@ -1,6 +1,6 @@
 //! Publishing in a transaction of the application's, beside its own statements.
 
-use posthaste_core::{ErrorKind, Event, EventBuilder, Log, Payload, Published};
+use posthaste_core::{ErrorKind, Event, EventBuilder, Log, Payload, Published, RetryOverrides, Timestamp};
 use posthaste_postgres::Place;
 
 use crate::fixture::{Fixture, everything, keyed};
@@ -45,6 +45,28 @@ async fn a_publish_that_fails_leaves_nothing_in_a_transaction_that_goes_on() {
 
     assert_eq!(published[0].version, Some(1), "the number of the failed one is free again");
     assert_eq!(fixture.number("select count(*) from outbox").await, 2);
+}
+
+#[tokio::test]
+async fn one_event_by_itself_is_stored_as_one_of_many() {
+    let fixture = Fixture::new().await;
+    let texts = || {
+        let draft = keyed("k\"\\ü'").aggregate("order", "7,{}").version(3).tenant("null").correlation("$1");
+        let draft = draft.header("a", "\"b\"").event_version("2.0.0").deliver_after(Timestamp(5_000_001));
+        draft.retry(RetryOverrides { max_attempts: Some(3), ..RetryOverrides::default() })
+    };
+    let bytes =
+        || Event::of("order.placed").topic("orders").key("b").bytes([0, 1, 255], "application/octet-stream");
+    for draft in [&texts as &dyn Fn() -> EventBuilder, &bytes] {
+        let one = fixture.publish([draft()]).await;
+        let many = fixture.publish([draft(), keyed("another")]).await;
+
+        let page = fixture.page().await;
+        let entry = |id| page.entries.iter().find(|entry| entry.event.id == id).unwrap();
+        let (one, other) = (entry(one[0].id), entry(many[0].id));
+        assert_eq!(Event { id: other.event.id, ..one.event.clone() }, other.event);
+        assert_eq!((one.lane, &one.defect), (other.lane, &None));
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Moving a cursor and dropping a subscription: only while it is paused and nobody holds its lanes.
 
-use posthaste_core::{Error, ErrorKind, ResetTo, Result};
+use posthaste_core::{ResetTo, Result, driver::refuse};
 
 use sqlx::SqliteConnection;
 
@@ -47,8 +47,7 @@ impl Operator<'_> {
     /// Refuses, and says what to do first, while somebody could still deliver.
     async fn check_idle(&mut self, name: &str) -> Result<()> {
         if !is_paused(self.log, self.connection, name).await? {
-            let message = format!("subscription {name:?} is not paused; pause it first");
-            return Err(Error::new(ErrorKind::Refused, message));
+            return Err(refuse::not_paused(name));
         }
         let rows = sqlx::query(self.log.statements.holders.clone())
             .bind(name)
@@ -57,14 +56,8 @@ impl Operator<'_> {
             .fetch_all(&mut *self.connection)
             .await
             .map_err(failed("find holders"))?;
-        if rows.is_empty() {
-            return Ok(());
-        }
         let holders: Vec<String> = rows.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
-        let holders = holders.join(", ");
-        let message =
-            format!("lanes of subscription {name:?} are held by {holders}; wait until they are given back");
-        Err(Error::new(ErrorKind::Refused, message))
+        if holders.is_empty() { Ok(()) } else { Err(refuse::held(name, &holders)) }
     }
 }
 
