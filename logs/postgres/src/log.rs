@@ -62,7 +62,7 @@ pub(crate) struct Inner {
 
 /// One connection for each subscription that is read, and what is remembered of its windows.
 pub(crate) struct Readers {
-    source: Source,
+    pub(crate) source: Source,
     cluster: String,
     slots: Mutex<HashMap<String, Arc<ReadingSlot>>>,
 }

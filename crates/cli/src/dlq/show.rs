@@ -8,7 +8,7 @@ use crate::{
     End,
     desk::{self, Desk},
     events::{body, listed},
-    screen::{moment, tame, wrap},
+    screen::{counted, moment, tame, wrap},
 };
 
 const EXAMPLES: &str = "\
@@ -52,7 +52,7 @@ fn render(desk: &Desk, letter: &DeadLetter, now: Timestamp) -> String {
         ("position", Some(letter.position.0.to_string())),
         ("content", Some(letter.content_type.clone())),
         ("died", Some(format!("{} in {}", moment(letter.moved_at, now), letter.subscription))),
-        ("reason", Some(format!("{} after {} attempts", letter.reason, letter.attempts))),
+        ("reason", Some(format!("{} after {}", letter.reason, counted(letter.attempts.into(), "attempt")))),
         ("holds", holds.then(|| "its key waits until somebody decides".to_owned())),
         ("resolved", resolution(letter, now)),
     ];

@@ -27,14 +27,14 @@ pub(crate) struct Options {
 #[derive(Subcommand)]
 enum Action {
     /// List events with their status, newest first
-    List(list::Options),
+    List(Box<list::Options>),
     /// Show one event: payload, headers, status everywhere, and all that happened to it
     Show(show::Options),
 }
 
 pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
     match options.action {
-        Action::List(options) => list::run(options).await,
+        Action::List(options) => list::run(*options).await,
         Action::Show(options) => show::run(options).await,
     }
 }
