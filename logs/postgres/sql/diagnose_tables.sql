@@ -4,6 +4,7 @@ select c.relname::text, pg_total_relation_size(c.oid), coalesce(s.n_dead_tup, 0)
 from pg_class c
 left join pg_stat_all_tables s on s.relid = c.oid
 where c.oid = any (array[
-  '{log}'::regclass, '{lines}', '{parked}', '{dead}', '{journal}', '{snapshots}', '{subscriptions}', '{relays}', '{jobs}'
-]::oid[])
+  '{log}'::regclass, '{lines}'::regclass, '{parked}'::regclass, '{dead}'::regclass, '{journal}'::regclass, '{snapshots}'::regclass,
+  '{subscriptions}'::regclass, '{relays}'::regclass, '{jobs}'::regclass
+])
 order by 2 desc;

@@ -1,14 +1,14 @@
 //! `posthaste dlq replay` and `discard`: some dead letters at once, or all that fit as a job that the relays carry out.
 
 use clap::Args;
-use posthaste::{JobKind, JobRequest, OperatorAct, Timestamp};
+use posthaste::{ErrorKind, JobKind, JobRequest, OperatorAct, Timestamp};
 use serde_json::json;
 
 use super::{find, selection, show::resolution};
 use crate::{
     End,
     desk::{self, Desk},
-    exit::Coded,
+    exit::{Coded, judged},
     jobs,
     screen::{confirm, counted, remark},
 };
@@ -17,7 +17,7 @@ pub(super) const REPLAY: &str = "\
 Examples:
   posthaste dlq replay 17 18 --database sqlite://shop.db
   posthaste dlq replay --config relay.yaml --subscription mail --dry-run
-  posthaste dlq replay --config relay.yaml --subscription mail --error 'connection refused'
+  posthaste dlq replay --config relay.yaml --error 'connection refused'
   posthaste dlq replay --config relay.yaml --all --rate 50 --detach --yes
 
 Each goes to the one subscription in which it died, under its own id and with
@@ -80,7 +80,12 @@ pub(super) async fn run(mut options: Options, kind: JobKind) -> anyhow::Result<E
     let desk = options.desk.open().await?;
     let now = desk.status().await?.now;
     check_waiting(&desk, &options.ids, now).await?;
-    let concerned = desk.foresee(&act).await?.concerned;
+    let concerned = match desk.admin().foresee(&act).await {
+        Ok(foreseen) => foreseen.concerned,
+        // A job for nothing is not started.
+        Err(error) if error.kind() == ErrorKind::NotFound => 0,
+        Err(error) => return Err(judged(error)),
+    };
     if concerned == 0 {
         desk.check_if_named(selection.subscription.as_ref()).await?;
     }

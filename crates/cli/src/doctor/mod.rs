@@ -83,11 +83,11 @@ async fn database_findings(
     let mut findings = vec![Finding::fine("database", format!("{} answers", database.shown()))];
     match outbox.admin().diagnose().await {
         Ok(found) => findings.extend(found),
-        Err(error) => findings.push(Finding::failing("database", error.chain(), "see above")),
+        Err(error) => findings.push(unopened(database, &error)),
     }
     match outbox.admin().status().await {
         Ok(status) => findings.extend(log::examine(&status, database, served)),
-        Err(error) => findings.push(Finding::failing("tables", error.chain(), database.command("migrate"))),
+        Err(error) => findings.push(unopened(database, &error)),
     }
     findings
 }

@@ -183,7 +183,7 @@ mod tests {
             assert!(line.chars().count() <= 80, "{line}");
         }
         assert!(text.contains("1,204 events · 1.2 MB · 1 relay · 64 lanes"), "{text}");
-        assert!(text.contains("a-subscription-…"), "{text}");
+        assert!(text.contains("a-subscription-w…"), "{text}");
     }
 
     #[test]

@@ -44,6 +44,8 @@ impl Follow {
     /// The position behind which to read: before the first one that is not over, or that is missing and may still come.
     pub(super) fn begin(&mut self, now: Timestamp) -> i64 {
         let newest = self.known.keys().next_back().copied().unwrap_or(self.behind);
+        self.behind = self.behind.max(newest - WINDOW);
+        self.known = self.known.split_off(&(self.behind + 1));
         let mut behind = self.behind;
         for (position, known) in &self.known {
             let is_gap = *position > behind + 1 && now.since(known.written_at) < PATIENCE;
@@ -52,7 +54,7 @@ impl Follow {
             }
             behind = *position;
         }
-        self.behind = behind.max(newest - WINDOW);
+        self.behind = behind;
         self.known = self.known.split_off(&(self.behind + 1));
         self.behind
     }

@@ -30,7 +30,7 @@ pub(super) async fn diagnose(log: &Inner) -> Result<Vec<Finding>> {
     let mut connection = slot.take().await?;
     let settings = Settings::ask(log, &mut connection).await?;
     let mut findings = settings.findings();
-    findings.push(pooler(log, &settings).await?);
+    findings.push(pooler(log).await?);
     findings.push(rights(log, &mut connection).await?);
     findings.push(indexes(log, &mut connection).await?);
     findings.extend(tables(log, &mut connection, settings.autovacuum).await?);
@@ -205,11 +205,16 @@ impl Skew {
 
 /// Two connections that are open at once and meet the same server process have a pooler before them. (The other way round nothing is
 /// sure: a pooler may have had two free.)
-async fn pooler(log: &Inner, settings: &Settings) -> Result<Finding> {
-    let slot = Slot::plain(&log.source, Some(&log.layout.cluster));
-    let mut other = slot.take().await?;
-    let same = Settings::ask(log, &mut other).await?.process == settings.process;
-    other.put_back().await?;
+async fn pooler(log: &Inner) -> Result<Finding> {
+    let slots = [0, 1].map(|_| Slot::plain(&log.source, Some(&log.layout.cluster)));
+    let mut processes = Vec::new();
+    for slot in &slots {
+        let mut connection = slot.take().await?;
+        processes.push(Settings::ask(log, &mut connection).await?.process);
+        // It stays open, and holds nothing at the server.
+        connection.put_back().await?;
+    }
+    let same = processes[0] == processes[1];
     Ok(match (log.source.pooler, same) {
         (false, true) => Finding::failing(
             "pooler",
@@ -266,7 +271,7 @@ async fn tables(log: &Inner, connection: &mut PgConnection, autovacuum: bool) ->
         let (bytes, dead, live) = (count(row, 1)?, count(row, 2)?, count(row, 3)?);
         total += bytes;
         if largest.len() < 3 {
-            largest.push(format!("{name} {}", megabytes(bytes)));
+            largest.push(format!("{name} {}", size_text(bytes)));
         }
         if get::<bool>(row, 4)? && autovacuum {
             findings.push(Finding::warning(
@@ -283,13 +288,16 @@ async fn tables(log: &Inner, connection: &mut PgConnection, autovacuum: bool) ->
             ));
         }
     }
-    let detail = format!("{} in all: {}", megabytes(total), largest.join(", "));
+    let detail = format!("{} in all: {}", size_text(total), largest.join(", "));
     findings.insert(0, Finding::fine("size", detail));
     Ok(findings)
 }
 
-fn megabytes(bytes: u64) -> String {
-    format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
+fn size_text(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
 }
 
 /// Whoever keeps rows from being removed.
@@ -330,7 +338,7 @@ fn held_by(kind: &str, name: &str, seconds: Option<f64>, bytes: Option<i64>) -> 
             "held rows",
             format!(
                 "nobody reads replication slot {name:?}, which keeps {} of the write-ahead log",
-                megabytes(bytes.unwrap_or_default().unsigned_abs())
+                size_text(bytes.unwrap_or_default().unsigned_abs())
             ),
             "start its reader, or select pg_drop_replication_slot(name)",
         )),

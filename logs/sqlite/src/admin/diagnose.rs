@@ -54,7 +54,7 @@ async fn file(log: &Inner, connection: &mut SqliteConnection) -> Result<Vec<Find
 }
 
 fn size(bytes: u64, unused: u64) -> Finding {
-    let detail = format!("{}, {} of it unused", megabytes(bytes), megabytes(unused));
+    let detail = format!("{}, {} of it unused", size_text(bytes), size_text(unused));
     if unused > 100_000_000 && unused > bytes / 2 {
         return Finding::warning("size", detail, "run `vacuum` while no relay runs, if the space is needed");
     }
@@ -65,7 +65,7 @@ fn wal(file: &Path) -> Finding {
     let mut path = file.as_os_str().to_owned();
     path.push("-wal");
     let bytes = fs::metadata(Path::new(&path)).map_or(0, |found| found.len());
-    let detail = format!("{} in the write-ahead log", megabytes(bytes));
+    let detail = format!("{} in the write-ahead log", size_text(bytes));
     if bytes > LARGE_WAL {
         let advice = "end whoever has read in one transaction for long; then the log is emptied by itself";
         return Finding::warning("held rows", detail, advice);
@@ -91,8 +91,11 @@ async fn indexes(log: &Inner, connection: &mut SqliteConnection) -> Result<Findi
     })
 }
 
-fn megabytes(bytes: u64) -> String {
-    format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
+fn size_text(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
 }
 
 #[cfg(test)]
@@ -105,6 +108,6 @@ mod tests {
     fn a_file_that_is_mostly_unused_is_told() {
         assert_eq!(size(1_000_000_000, 600_000_000).verdict, Verdict::Warning);
         assert_eq!(size(50_000_000, 49_000_000).verdict, Verdict::Fine, "little is nothing");
-        assert_eq!(size(1_500_000, 0).detail, "1.5 MB, 0.0 MB of it unused");
+        assert_eq!(size(1_500_000, 0).detail, "1.5 MB, 0 kB of it unused");
     }
 }
