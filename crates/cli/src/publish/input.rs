@@ -8,10 +8,13 @@ use std::{
 use posthaste::{Event, EventRules};
 
 use super::event::{self, NewEvent};
-use crate::exit::Coded;
+use crate::{exit::Coded, screen::grouped};
 
 /// How many wrong lines are told at most.
 const TOLD: usize = 20;
+
+/// Payloads of so many bytes are kept in memory at a time.
+const KEPT: usize = 256 << 20;
 
 /// What a line may have beside its payload.
 const BESIDE: usize = 1 << 20;
@@ -50,11 +53,12 @@ pub(super) struct Input<R> {
     source: R,
     rules: EventRules,
     lines: u64,
+    is_at_end: bool,
 }
 
 impl<R: BufRead> Input<R> {
     pub(super) fn new(source: R, rules: EventRules) -> Self {
-        Self { source, rules, lines: 0 }
+        Self { source, rules, lines: 0, is_at_end: false }
     }
 
     /// How many lines were read.
@@ -62,29 +66,37 @@ impl<R: BufRead> Input<R> {
         self.lines
     }
 
+    /// Whether all lines were read.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
     /// All events, or everything that is wrong with them.
     pub(super) fn read_all(&mut self, most: usize) -> anyhow::Result<Vec<(u64, Event)>> {
         let events = self.read(most);
         let events =
             events.map_err(|problems| Coded::not_understood(format!("nothing was published\n{problems}")))?;
-        if events.len() == most && !self.read(1).unwrap_or_default().is_empty() {
-            let text = format!(
-                "there are more than {most} lines, which is too much for one transaction; write --batch N"
-            );
-            return Err(Coded::not_understood(text));
+        if !self.is_at_end && !self.read(1).unwrap_or_default().is_empty() {
+            let (most, megabytes) = (grouped(most as u64), KEPT >> 20);
+            return Err(Coded::not_understood(format!(
+                "there are more than {most} lines or {megabytes} MiB, which is too much for one transaction; write --batch N"
+            )));
         }
         Ok(events)
     }
 
-    /// As many events as that, with the numbers of their lines; fewer only at the end. Empty lines are none.
+    /// As many events as that, with the numbers of their lines; fewer at the end, or if they are large. Empty lines are none.
     pub(super) fn read(&mut self, most: usize) -> Result<Vec<(u64, Event)>, Problems> {
         let mut events = Vec::new();
         let mut problems = Problems::default();
-        let mut seen = 0;
-        while seen < most {
+        let (mut seen, mut bytes) = (0, 0);
+        while seen < most && bytes < KEPT {
             let text = match self.next_line() {
                 Ok(Some(text)) => text,
-                Ok(None) => break,
+                Ok(None) => {
+                    self.is_at_end = true;
+                    break;
+                }
                 // What comes behind it is not understood either.
                 Err(text) => {
                     problems.add(self.lines, text);
@@ -95,6 +107,7 @@ impl<R: BufRead> Input<R> {
                 continue;
             }
             seen += 1;
+            bytes += text.len();
             match parse(&text).and_then(|new| event::build(new, &self.rules)) {
                 Ok((_, event)) => events.push((self.lines, event)),
                 Err(text) => problems.add(self.lines, text),
@@ -184,6 +197,17 @@ nonsense
             assert!(told.contains(part), "{part} in\n{told}");
         }
         assert!(!told.contains("line 1:"), "{told}");
+    }
+
+    #[test]
+    fn what_is_too_much_for_one_transaction_is_refused() {
+        let text = "{\"event_type\":\"a\",\"payload\":1}\n".repeat(3);
+        let error = input(&text).read_all(2).unwrap_err().to_string();
+        assert!(error.contains("more than 2 lines") && error.contains("--batch"), "{error}");
+        assert_eq!(input(&text).read_all(3).unwrap().len(), 3);
+        let mut batches = input(&text);
+        assert_eq!((batches.read(2).unwrap().len(), batches.is_at_end()), (2, false));
+        assert_eq!((batches.read(2).unwrap().len(), batches.is_at_end()), (1, true));
     }
 
     #[test]

@@ -48,13 +48,14 @@ of another content_type than application/json is a text:
   {\"event_type\":\"user.created\",\"key\":\"42\",\"payload\":{\"name\":\"Ada\"}}
 
 All lines are checked before the first is written, and all are written in one
-transaction: everything or nothing, for up to 100,000 lines. With --batch N
+transaction: everything or nothing, for up to 100,000 lines
+or 256 MiB. With --batch N
 every N lines are a transaction of their own, as they come; a bad line ends it,
 and it is said up to which line everything is published.
 
 Answers the id of each event, a line each. An event whose topic and
 idempotency_key were published before is not written again: its id is the
-first one's. Wrong input exits with 2, and nothing of it is written.";
+first one's. Wrong input exits with 2.";
 
 /// More than this in one transaction would be kept in memory, and would keep other writers waiting.
 const MOST: usize = 100_000;
@@ -161,10 +162,9 @@ impl<'d> Publishing<'d> {
                 Ok(events) => events,
                 Err(problems) => return Err(self.stopped(&problems, done)),
             };
-            let is_last = events.len() < size;
             let written = self.write(events).await;
             written.with_context(|| format!("lines up to {done} are published, and none behind it"))?;
-            if is_last {
+            if input.is_at_end() {
                 return Ok(());
             }
         }

@@ -3,12 +3,14 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use posthaste::OperatorAct;
 
 use crate::{
     desk::{By, Desk},
     exit::{Coded, REFUSED, code_of},
     screen::{Progress, remark},
+    signals::Signals,
 };
 
 /// How often to look whether lanes are given back.
@@ -46,8 +48,13 @@ impl Idle<'_> {
     /// A relay may still settle after its lanes are counted as given back; then it is refused, and tried again.
     async fn attempt(&self, act: &OperatorAct) -> anyhow::Result<u64> {
         let deadline = Instant::now() + self.patience;
+        // Who stops waiting must not leave it paused.
+        let mut signals = Signals::watch()?;
         loop {
-            self.wait(deadline).await?;
+            tokio::select! {
+                waited = self.wait(deadline) => waited?,
+                _ = signals.next() => bail!("interrupted while {} was waited for; nothing was changed", self.name),
+            }
             match self.desk.act(act, self.by).await {
                 Err(error) if code_of(&error) == REFUSED && Instant::now() < deadline => {
                     tokio::time::sleep(INTERVAL).await;

@@ -138,6 +138,12 @@ fn a_role_without_rights_is_failing_and_a_pooler_is_noticed() {
         url.set_host(pooler.host_str()).unwrap();
         url.set_port(pooler.port()).unwrap();
     });
+    let ran = server.run(&["doctor", "--database", &url, "--json"]);
+    assert_eq!(
+        (verdicts(&findings(&ran), "pooler"), ran.code),
+        (vec!["failing".to_owned()], Some(1)),
+        "{ran:?}"
+    );
     let ran = server.run(&["doctor", "--database", &url, "--pooler", "--json"]);
     assert_eq!(verdicts(&findings(&ran), "pooler"), ["fine"], "{ran:?}");
     assert!(ran.out.contains("in transaction mode, as configured"), "{}", ran.out);

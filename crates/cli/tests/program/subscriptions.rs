@@ -8,8 +8,12 @@ fn act(fixture: &Fixture, arguments: &[&str]) -> Ran {
 
 /// A relay whose lease is short, so that it soon hears of a pause.
 fn relay(fixture: &Fixture) -> Running {
+    relay_with_lease(fixture, "1s")
+}
+
+fn relay_with_lease(fixture: &Fixture, lease: &str) -> Running {
     let mut relay =
-        fixture.start_relay(&["--sink", "file:mail.jsonl", "--subscription", "mail", "--lease", "1s"]);
+        fixture.start_relay(&["--sink", "file:mail.jsonl", "--subscription", "mail", "--lease", lease]);
     drop(relay.read_aside());
     wait_until("it holds all lanes", || {
         fixture.status()["subscriptions"][0]["lanes_held"].as_u64() == Some(64)
@@ -103,13 +107,29 @@ fn a_dropped_one_is_gone() {
 #[test]
 fn a_holder_that_never_gives_back_is_told_and_the_subscription_goes_on() {
     let fixture = Fixture::migrated();
-    let relay = relay(&fixture);
-    // Stopped in the middle, it neither hears of the pause nor loses its lease within the second.
+    let relay = relay_with_lease(&fixture, "1m");
+    // Stopped, it neither hears of the pause nor loses its lease.
     relay.signal("STOP");
     let ran = act(&fixture, &["reset", "mail", "--to", "beginning", "--yes", "--timeout", "100ms"]);
     relay.signal("CONT");
     ran.failed(3, &["64 lanes of mail are still held", "posthaste lanes mail", "--timeout"]);
     assert_eq!(fixture.status()["subscriptions"][0]["paused"], false);
+}
+
+#[test]
+#[cfg(unix)]
+fn who_stops_waiting_leaves_it_as_it_was() {
+    let fixture = Fixture::migrated();
+    let relay = relay_with_lease(&fixture, "1m");
+    relay.signal("STOP");
+    let arguments = ["subscriptions", "drop", "mail", "--yes", "--database", "sqlite://shop.db"];
+    let mut waiting = Running(fixture.command(&arguments).spawn().unwrap());
+    wait_until("it is paused", || fixture.number("select max(paused) from outbox_subscriptions") == 1);
+    waiting.signal("INT");
+    let code = waiting.wait();
+    relay.signal("CONT");
+    let paused = fixture.number("select coalesce(max(paused), 0) from outbox_subscriptions");
+    assert!(code == Some(1) && paused == 0, "{code:?} {paused}");
 }
 
 #[test]
