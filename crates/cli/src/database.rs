@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use posthaste::{ErrorKind, Result, Status};
+use posthaste::{ErrorKind, Outbox, Result, Status};
 use posthaste_config::{Address, Config, DEFAULT_PREFIX, System};
 
 use crate::exit::{Coded, NOT_UNDERSTOOD};
@@ -41,6 +41,8 @@ pub(crate) struct Options {
 pub(crate) struct Database {
     /// Where it is.
     pub(crate) place: posthaste_config::Database,
+    /// The largest payload, if the file says so.
+    pub(crate) payload_limit: Option<usize>,
     /// The file that says so, if it was not the command line.
     file: Option<PathBuf>,
 }
@@ -50,8 +52,9 @@ impl Options {
     pub(crate) fn database(self) -> anyhow::Result<Database> {
         match self.config {
             Some(file) => {
-                let place = read_config(&file)?.database;
-                Ok(Database { place, file: Some(file) })
+                let config = read_config(&file)?;
+                let payload_limit = Some(config.payload_limit);
+                Ok(Database { place: config.database, payload_limit, file: Some(file) })
             }
             None => self.named(),
         }
@@ -71,14 +74,24 @@ impl Options {
         place.schema = self.schema;
         place.prefix = self.prefix.unwrap_or(place.prefix);
         place.pooler = self.pooler;
-        Ok(Database { place, file: None })
+        Ok(Database { place, payload_limit: None, file: None })
     }
 }
 
 impl Database {
+    /// The outbox, if it can be used as it is.
+    pub(crate) async fn open(&self) -> Result<Outbox> {
+        let outbox = self.place.outbox().without_migration().without_creation();
+        let outbox = match self.payload_limit {
+            Some(limit) => outbox.payload_limit(limit),
+            None => outbox,
+        };
+        outbox.open().await
+    }
+
     /// How the log stands, if it can be used as it is.
     pub(crate) async fn status(&self) -> Result<Status> {
-        self.place.outbox().without_migration().open().await?.admin().status().await
+        self.open().await?.admin().status().await
     }
 
     /// The address as it may be shown: without a password.
@@ -100,6 +113,15 @@ impl Database {
             Some(_) => self.relay_command(),
             None => format!("{} --subscription {subscription}", self.relay_command()),
         }
+    }
+
+    /// A command of another kind on it that can be copied: `what` is the command with its own words.
+    pub(crate) fn command(&self, what: &str) -> String {
+        let place = match &self.file {
+            Some(file) => format!("--config {}", quote(&file.display().to_string())),
+            None => self.as_options(),
+        };
+        format!("posthaste {what} {place}")
     }
 
     /// The options as they are written in a command that can be copied.
@@ -155,7 +177,7 @@ pub(crate) fn quote(text: &str) -> String {
 pub(crate) fn made_up(url: &str, prefix: &str) -> Database {
     let mut place = posthaste_config::Database::new(url);
     place.prefix = prefix.to_owned();
-    Database { place, file: None }
+    Database { place, payload_limit: None, file: None }
 }
 
 #[cfg(test)]

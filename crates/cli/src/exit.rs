@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use posthaste::ErrorKind;
+
 /// It failed. Starting it again may help.
 pub(crate) const FAILED: u8 = 1;
 /// The command line or a configuration was not understood.
@@ -21,9 +23,23 @@ impl Coded {
         Self { code, error: error.into() }
     }
 
+    /// The present state does not allow it.
+    pub(crate) fn refused(text: impl Into<String>) -> anyhow::Error {
+        Self::new(REFUSED, anyhow::Error::msg(text.into())).into()
+    }
+
     /// What was written on the command line, or in a file, cannot be understood.
     pub(crate) fn not_understood(text: impl Into<String>) -> anyhow::Error {
         Self::new(NOT_UNDERSTOOD, anyhow::Error::msg(text.into())).into()
+    }
+}
+
+/// What a log answers an operator: input that breaks a rule was not understood, and what the present state does not allow is refused.
+pub(crate) fn judged(error: posthaste::Error) -> anyhow::Error {
+    match error.kind() {
+        ErrorKind::Invalid => Coded::new(NOT_UNDERSTOOD, error).into(),
+        ErrorKind::Refused => Coded::new(REFUSED, error).into(),
+        _ => error.into(),
     }
 }
 

@@ -1,14 +1,15 @@
 //! `posthaste migrate`: creates the tables or brings them up to date, and says what was there and what is now.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use posthaste::{Error, Status};
 use posthaste_postgres::PostgresOptions;
+use serde_json::json;
 
 use crate::{
     End,
     database::{self, Database, wants_migration},
     exit::Coded,
-    screen::{counted, print},
+    screen::{counted, json_line, print},
 };
 
 const EXAMPLES: &str = "\
@@ -19,15 +20,27 @@ Examples:
   posthaste migrate --database postgres://db/shop --print > outbox.sql
   posthaste migrate --database postgres://owner:password@db/shop --adopt
   posthaste migrate --config relay.yaml
+  posthaste migrate status --config relay.yaml
 
 Running it again does nothing. A database file that is missing is created.
 With --print nothing is opened: the SQL is for another tool to apply.
 With --adopt tables that were restored into another PostgreSQL cluster, or came
 there by an upgrade, become its own. Some events may come again; none is lost.";
 
+const STATUS: &str = "\
+Examples:
+  posthaste migrate status --database sqlite://shop.db
+  posthaste migrate status --config relay.yaml --json
+
+Exit codes:
+  0  the tables are there, and this program can use them
+  1  they are missing, old or of a newer program, or cannot be looked at";
+
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    action: Option<Action>,
     #[command(flatten)]
     database: database::Options,
     /// How many lanes a new log gets, 1 to 64; it can never change [default: 64]
@@ -45,7 +58,46 @@ pub(crate) struct Options {
     adopt: bool,
 }
 
+#[derive(Subcommand)]
+enum Action {
+    /// Tell whether the tables are there and up to date, and change nothing
+    #[command(after_help = STATUS)]
+    Status {
+        #[command(flatten)]
+        database: database::Options,
+        /// Answer in JSON, for programs
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
+    match options.action {
+        Some(Action::Status { database, json }) => tell_state(&database.database()?, json).await,
+        None => apply(options).await,
+    }
+}
+
+/// Says what is there, without changing it.
+async fn tell_state(database: &Database, json: bool) -> anyhow::Result<End> {
+    let (answer, text, end) = match database.status().await {
+        Ok(now) => (
+            json!({ "up_to_date": true, "schema_version": now.schema_version, "lanes": now.lanes, "problem": null }),
+            format!("up to date: {}\n", state(&now)),
+            End::Fine,
+        ),
+        Err(error) if wants_migration(error.kind()) => (
+            json!({ "up_to_date": false, "schema_version": null, "lanes": null, "problem": fact(&error) }),
+            format!("not up to date: {error}\n"),
+            End::Bad,
+        ),
+        Err(error) => return Err(error.into()),
+    };
+    print(&if json { json_line(&answer)? } else { text })?;
+    Ok(end)
+}
+
+async fn apply(options: Options) -> anyhow::Result<End> {
     let mut database = options.database.database()?;
     database.place.lanes = options.lanes.or(database.place.lanes);
     database.place.migrate = true;
@@ -108,7 +160,7 @@ fn demand_postgres(database: &Database) -> anyhow::Result<()> {
 
 /// What to say, if this was the problem before and this is how the log stands now.
 fn report(database: &Database, problem: Option<&Error>, now: &Status) -> String {
-    let state = format!("schema version {}, {}", now.schema_version, counted(now.lanes.into(), "lane"));
+    let state = state(now);
     match problem {
         None => format!("up to date: {state}; nothing to do\n"),
         Some(error) => format!(
@@ -118,6 +170,10 @@ fn report(database: &Database, problem: Option<&Error>, now: &Status) -> String 
             database.relay_command()
         ),
     }
+}
+
+fn state(status: &Status) -> String {
+    format!("schema version {}, {}", status.schema_version, counted(status.lanes.into(), "lane"))
 }
 
 /// What an error says there is, without the advice behind its semicolon: that is being followed.

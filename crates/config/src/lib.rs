@@ -52,6 +52,7 @@ pub use self::{
     secret::Address,
     server::{Alerts, Health, Role, Server, Token, Webhook},
     subscription::Served,
+    suggest::nearest,
 };
 use self::{
     field::Field,

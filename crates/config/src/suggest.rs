@@ -1,7 +1,8 @@
 //! What somebody may have meant.
 
 /// The word that is nearest to a text, if it is near enough for a typing error.
-pub(crate) fn nearest<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+#[must_use]
+pub fn nearest<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let (distance, word) = words.into_iter().map(|word| (distance(text, word), word)).min()?;
     (distance <= text.chars().count().max(word.chars().count()).div_ceil(3)).then_some(word)
 }

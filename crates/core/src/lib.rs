@@ -23,11 +23,11 @@ mod time;
 mod upkeep;
 
 pub use admin::{
-    Act as OperatorAct, Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Edit, ErrorText,
-    EventFilter, EventStatus, EventSummary, Extent, Foreseen, Inspect, Job, JobKind, JobRequest, JobState,
-    LaneStatus, Look, MAX_BATCH, MAX_COUNTED, MAX_GROUPS, MAX_IDS, MAX_JOBS, Paged, RelayStatus, ResetTo,
-    Sample, Sort, Status, StatusWord, SubscriptionStatus, Timeline, TimelineItem, error_line, letters_text,
-    page_size,
+    Act as OperatorAct, Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Diagnose, Edit,
+    ErrorText, EventFilter, EventStatus, EventSummary, Extent, Finding, Foreseen, Inspect, Job, JobKind,
+    JobRequest, JobState, LaneStatus, Look, MAX_BATCH, MAX_COUNTED, MAX_GROUPS, MAX_IDS, MAX_JOBS, Paged,
+    RelayStatus, ResetTo, Sample, Sort, Status, StatusWord, SubscriptionStatus, Timeline, TimelineItem,
+    Verdict, error_line, index_names, letters_text, page_size,
 };
 pub use capabilities::Capabilities;
 pub use error::{Error, ErrorKind, Result};

@@ -4,10 +4,14 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 /// Which listing a cursor belongs to: one of another listing is refused, instead of meaning something else there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Listing {
+pub enum Listing {
+    /// Events.
     Events,
+    /// The events of one key.
     Key,
+    /// Dead letters.
     DeadLetters,
+    /// What operators did.
     Audit,
 }
 
@@ -23,14 +27,16 @@ impl Listing {
 }
 
 /// The cursor of a listing that goes on behind this row.
-pub(crate) fn write(listing: Listing, row: i64) -> String {
+#[must_use]
+pub fn write(listing: Listing, row: i64) -> String {
     let mut bytes = vec![listing.mark()];
     bytes.extend(row.to_be_bytes());
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// The row behind which a listing goes on.
-pub(crate) fn read(listing: Listing, text: &str) -> Option<i64> {
+#[must_use]
+pub fn read(listing: Listing, text: &str) -> Option<i64> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
     let (mark, row) = bytes.split_first()?;
     let row = i64::from_be_bytes(row.try_into().ok()?);

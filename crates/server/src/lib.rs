@@ -21,7 +21,7 @@ mod alert;
 mod api;
 mod app;
 mod connections;
-mod cursor;
+pub mod cursor;
 mod dashboard;
 mod exporter;
 mod guard;

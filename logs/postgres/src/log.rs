@@ -62,8 +62,8 @@ pub(crate) struct Inner {
 
 /// One connection for each subscription that is read, and what is remembered of its windows.
 pub(crate) struct Readers {
-    source: Source,
-    cluster: String,
+    pub(crate) source: Source,
+    pub(crate) cluster: String,
     slots: Mutex<HashMap<String, Arc<ReadingSlot>>>,
 }
 

@@ -200,7 +200,8 @@ macro_rules! statements {
 statements! {
     adopt_events, adopt_history, adopt_lines, adopt_starts, advance_job, ahead, append_lines, audit, batch,
     batch_late, bury, cancel_job, census, change_subscription, clear_parked, count_dead, count_jobs,
-    create_subscription, dead_groups, dead_letters, dead_looked, dead_resolution, dead_span, draw_versions, drop_lines,
+    create_subscription, dead_groups, dead_letters, dead_looked, dead_resolution, dead_span, diagnose_holding, diagnose_indexes, diagnose_rights,
+    diagnose_settings, diagnose_tables, draw_versions, drop_lines,
     drop_parked, drop_subscription, due_job, edge_dead, edge_parked, edit, enrol, exists, expire_relays, extent,
     find_dead, find_duplicates, find_event, find_ids, find_job, find_lines, find_subscription, first_lines,
     foresee_again, foresee_dead, foresee_skipped, forget_incarnation, forget_snapshots, holders, incarnate,

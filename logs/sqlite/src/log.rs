@@ -43,7 +43,7 @@ pub(crate) struct Inner {
     pub(crate) prune: Slot,
     pub(crate) admin: Slot,
     pub(crate) options: SqliteOptions,
-    source: Source,
+    pub(crate) source: Source,
     pool: SqlitePool,
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The migrations in order; the schema version is how many of them were applied. Released ones are never edited.
-const MIGRATIONS: [&str; 3] = [
+pub(crate) const MIGRATIONS: [&str; 3] = [
     include_str!("../migrations/0001_outbox.sql"),
     include_str!("../migrations/0002_status.sql"),
     include_str!("../migrations/0003_jobs.sql"),

@@ -155,7 +155,7 @@ macro_rules! statements {
 
 statements! {
     advance_job, ahead, audit, cancel_job, census, change_subscription, clear_parked, count_dead, count_jobs,
-    create_subscription, dead_groups, dead_letters, dead_looked, dead_span, doorbell, draw_versions,
+    create_subscription, dead_groups, dead_letters, dead_looked, dead_span, diagnose_file, diagnose_indexes, doorbell, draw_versions,
     drop_lines, drop_parked, drop_subscription, due_job, edge_dead, edge_parked, edit, enrol, expire_relays,
     extent, find_dead, find_duplicate, find_event, find_ids, find_job, find_lines, find_statistics,
     find_subscription, first_lines, foresee_again, foresee_skipped, forget_samples, forget_statistics,

@@ -148,10 +148,11 @@ impl Sink for KafkaSink {
         Run::new(self, batch, deadline).deliver().await
     }
 
-    /// Asks for the topic that was used last. It is enough if any partition has a leader: which one an event needs is
+    /// Asks for the topic that was used last, or for the only one. It is enough if any partition has a leader: which one an event needs is
     /// found out by sending it.
     async fn ping(&self) -> Result<(), Fault> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let asked = asked.or_else(|| self.topic.fixed().map(str::to_owned));
         match self.ask(asked.as_deref(), PING_LIMIT).await? {
             Ok(topic) if !topic.has_leader() => {
                 Err(Fault::unavailable(format!("topic {:?} has no leader in any partition", topic.name)))

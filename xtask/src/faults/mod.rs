@@ -6,6 +6,7 @@
 
 mod catcher;
 mod list;
+mod list_cli;
 mod list_jobs;
 mod list_kafka;
 mod list_log;
@@ -74,11 +75,12 @@ impl Options {
 const SHARES: usize = 4;
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    const LISTS: [&[Fault]; 6] = [
+    const LISTS: [&[Fault]; 7] = [
         list::FAULTS,
         list_log::FAULTS,
         list_sqlite::FAULTS,
         list_postgres::FAULTS,
+        list_cli::FAULTS,
         list_jobs::FAULTS,
         list_kafka::FAULTS,
     ];

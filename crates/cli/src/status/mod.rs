@@ -1,13 +1,12 @@
 //! `posthaste status`: how a log and its subscriptions stand, as a table or as JSON.
 
-mod table;
+pub(crate) mod table;
 
-use anyhow::Context;
 use clap::Args;
 
 use crate::{
     End, database,
-    screen::{Look, print},
+    screen::{Look, columns, json_pretty, print},
 };
 
 const EXAMPLES: &str = "\
@@ -39,10 +38,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
     let database = options.database.database()?;
     let status = database.status().await?;
     if options.json {
-        let text = serde_json::to_string_pretty(&status).context("cannot write the status as JSON")?;
-        print(&format!("{text}\n"))?;
+        print(&json_pretty(&status)?)?;
     } else {
-        print(&table::render(&status, &database, Look::of_stdout()))?;
+        print(&table::render(&status, &database, Look::of_stdout(), columns()))?;
     }
     Ok(End::Fine)
 }

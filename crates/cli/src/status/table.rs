@@ -1,26 +1,23 @@
 //! The status as a table for people, with what to do about it.
 
-use std::{fmt::Write, time::Duration};
+use std::fmt::Write;
 
 use posthaste::{Status, SubscriptionStatus};
 
 use crate::{
     database::Database,
-    screen::{Look, counted, cut, grouped},
+    screen::{Cell, Column, Look, Table, age, bytes, counted, grouped},
 };
 
-/// Longer names are cut, so that the table stays within 80 columns.
-const NAME_WIDTH: usize = 18;
-
 /// The whole text.
-pub(super) fn render(status: &Status, database: &Database, look: Look) -> String {
+pub(super) fn render(status: &Status, database: &Database, look: Look, columns: usize) -> String {
     let mut text = heading(status, database, look);
     text.push('\n');
     if status.subscriptions.is_empty() {
         text.push_str("No subscriptions yet. A relay makes its own when it starts:\n");
         _ = writeln!(text, "  {}", database.relay_command());
     } else {
-        text.push_str(&subscriptions(status, look));
+        text.push_str(&subscriptions(status, look, columns));
     }
     let jobs = jobs(status);
     if !jobs.is_empty() {
@@ -43,39 +40,35 @@ fn heading(status: &Status, database: &Database, look: Look) -> String {
     format!("{}\n{}\n", look.strong(database.shown()), facts.join(" · "))
 }
 
-fn subscriptions(status: &Status, look: Look) -> String {
-    let longest = status.subscriptions.iter().map(|found| found.name.chars().count()).max().unwrap_or(0);
-    let width = longest.clamp("subscription".len(), NAME_WIDTH);
-    let title = format!(
-        "{:<width$} {:>8} {:>7} {:>8} {:>6} {:>10} {:>6} {:>7}",
-        "subscription", "pending", "failed", "delayed", "dead", "delivered", "lanes", "oldest"
-    );
-    let mut text = format!("{}\n", look.faint(title));
+/// The subscriptions, one a row.
+pub(crate) fn subscriptions(status: &Status, look: Look, columns: usize) -> String {
+    let any_paused = status.subscriptions.iter().any(|found| found.paused);
+    let mut titles = vec![Column::flexible("subscription", 12)];
+    titles
+        .extend(["pending", "failed", "delayed", "dead", "delivered", "lanes", "oldest"].map(Column::number));
+    titles.extend(any_paused.then_some(Column::text("")));
+    let mut table = Table::new(&titles);
     for found in &status.subscriptions {
-        _ = writeln!(text, "{}", row(found, status.lanes, width, look));
+        table.row(row(found, status.lanes));
     }
-    text
+    table.render(look, columns)
 }
 
-fn row(found: &SubscriptionStatus, lanes: u8, width: usize, look: Look) -> String {
-    let troubled = |number: u64, text: String| {
-        if number == 0 { look.faint(text) } else { look.warning(text) }
-    };
-    let dead = grouped(found.dead);
-    let dead = if found.dead == 0 { look.faint(dead) } else { look.bad(dead) };
-    let oldest = found.oldest_age_seconds.map_or_else(|| "-".to_owned(), age);
-    let line = format!(
-        "{:<width$} {:>8} {:>7} {:>8} {:>6} {:>10} {:>6} {:>7}",
-        cut(&found.name, width),
-        format!("{}{}", about(found.pending_estimated), grouped(found.pending)),
-        troubled(found.failed, grouped(found.failed)),
-        grouped(found.delayed),
-        dead,
-        grouped(found.delivered),
-        format!("{}/{lanes}", found.lanes_held),
-        oldest,
-    );
-    if found.paused { format!("{line}  {}", look.warning("paused")) } else { line }
+fn row(found: &SubscriptionStatus, lanes: u8) -> Vec<Cell> {
+    let number = |number: u64| Cell::new(grouped(number));
+    let failed = number(found.failed);
+    let dead = number(found.dead);
+    vec![
+        Cell::new(&found.name),
+        Cell::new(format!("{}{}", about(found.pending_estimated), grouped(found.pending))),
+        if found.failed == 0 { failed.faint() } else { failed.warning() },
+        number(found.delayed),
+        if found.dead == 0 { dead.faint() } else { dead.bad() },
+        number(found.delivered),
+        Cell::new(format!("{}/{lanes}", found.lanes_held)),
+        Cell::maybe(found.oldest_age_seconds.map(age)),
+        Cell::new(if found.paused { "paused" } else { "" }).warning(),
+    ]
 }
 
 /// What stands before a number that was not counted to the end.
@@ -102,7 +95,9 @@ fn hints(status: &Status, database: &Database) -> Vec<String> {
         hints.push(format!(
             "No events yet. Any program publishes one in its own transaction:\n  \
              insert into {table} (topic, event_type, key, payload)\n  \
-             values ('users', 'user.created', '42', '{{\"name\":\"Ada\"}}')"
+             values ('users', 'user.created', '42', '{{\"name\":\"Ada\"}}')\n\
+             Or from here:\n  {}",
+            database.command("publish --type user.created --key 42 --payload '{}'")
         ));
     }
     let waiting = status.subscriptions.iter().any(|found| !found.paused && found.pending + found.failed > 0);
@@ -123,39 +118,12 @@ fn hints(status: &Status, database: &Database) -> Vec<String> {
     if dead > 0 {
         let waits = if dead == 1 { "waits" } else { "wait" };
         hints.push(format!(
-            "{} {waits} for a person. What they are and why they died:\n  \
-             select subscription, event_type, key, reason, error from {}\n  \
-             where resolution is null",
+            "{} {waits} for a person. What they died of, and what can be done:\n  {}",
             counted(dead, "dead letter"),
-            database.table("_dead")
+            database.command("dlq groups")
         ));
     }
     hints
-}
-
-fn bytes(number: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
-    #[expect(clippy::cast_precision_loss, reason = "shown with one digit behind the point")]
-    let mut value = number as f64;
-    let mut unit = 0;
-    while value >= 999.95 && unit + 1 < UNITS.len() {
-        value /= 1_000.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{number} B") } else { format!("{value:.1} {}", UNITS[unit]) }
-}
-
-/// An age with its two largest units, as short as it can be: `850ms`, `12s`, `4m 3s`, `2d 5h`.
-fn age(seconds: f64) -> String {
-    let age = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    if age < Duration::from_secs(1) {
-        return format!("{}ms", age.as_millis());
-    }
-    let whole = age.as_secs();
-    let parts = [(whole / 86_400, "d"), (whole / 3_600 % 24, "h"), (whole / 60 % 60, "m"), (whole % 60, "s")];
-    let first = parts.iter().position(|(number, _)| *number > 0).unwrap_or(parts.len() - 1);
-    let shown = parts[first..].iter().take(2).filter(|(number, _)| *number > 0);
-    shown.map(|(number, unit)| format!("{number}{unit}")).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -209,19 +177,19 @@ mod tests {
             oldest_age_seconds: Some(2_000_000.0),
             ..SubscriptionStatus::default()
         };
-        let text = render(&status(vec![subscription("mail"), busy]), &database(), Look::Plain);
+        let text = render(&status(vec![subscription("mail"), busy]), &database(), Look::Plain, 80);
 
         for line in text.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }
         assert!(text.contains("1,204 events · 1.2 MB · 1 relay · 64 lanes"), "{text}");
-        assert!(text.contains("a-subscription-wi…"), "{text}");
+        assert!(text.contains("a-subscription-w…"), "{text}");
     }
 
     #[test]
     fn an_empty_log_says_what_to_do() {
         let empty = Status { schema_version: 3, lanes: 64, ..Status::default() };
-        let text = render(&empty, &database(), Look::Plain);
+        let text = render(&empty, &database(), Look::Plain, 80);
 
         assert!(text.contains("No subscriptions yet"), "{text}");
         assert!(text.contains("posthaste relay --database sqlite://shop.db --sink stdout"), "{text}");
@@ -231,11 +199,13 @@ mod tests {
     #[test]
     fn problems_come_with_a_hint() {
         let mail = SubscriptionStatus { pending: 3, dead: 1, ..subscription("mail") };
-        let text = render(&Status { relays: Vec::new(), ..status(vec![mail]) }, &database(), Look::Plain);
+        let text = render(&Status { relays: Vec::new(), ..status(vec![mail]) }, &database(), Look::Plain, 80);
 
         assert!(text.contains("No relay is running"), "{text}");
         assert!(text.contains("1 dead letter waits for a person"), "{text}");
-        assert!(!render(&status(vec![subscription("mail")]), &database(), Look::Plain).contains("No relay"));
+        assert!(
+            !render(&status(vec![subscription("mail")]), &database(), Look::Plain, 80).contains("No relay")
+        );
     }
 
     #[test]
@@ -258,32 +228,13 @@ mod tests {
         let over = Job { job_id: 6, state: JobState::Done, ..job.clone() };
         let told =
             Status { events_estimated: true, orphaned: 2, jobs: vec![job, over], ..status(vec![mail]) };
-        let text = render(&told, &database(), Look::Plain);
+        let text = render(&told, &database(), Look::Plain, 80);
 
         for expected in ["~1,204 events", "~50,000", "2 events will never be delivered"] {
             assert!(text.contains(expected), "{expected} in\n{text}");
         }
         assert!(text.contains("job 7: replay, running, 500 of 1,000 dead letters\n"), "{text}");
         assert!(!text.contains("job 6"), "{text}");
-        assert!(!render(&status(vec![]), &database(), Look::Plain).contains('~'));
-    }
-
-    #[test]
-    fn sizes_and_ages_are_short() {
-        for (number, text) in
-            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_960, "1.0 MB"), (u64::MAX, "18446744.1 TB")]
-        {
-            assert_eq!(bytes(number), text);
-        }
-        for (seconds, text) in [
-            (0.02, "20ms"),
-            (12.3, "12s"),
-            (60.0, "1m"),
-            (243.0, "4m 3s"),
-            (3_605.0, "1h"),
-            (190_000.0, "2d 4h"),
-        ] {
-            assert_eq!(age(seconds), text);
-        }
+        assert!(!render(&status(vec![]), &database(), Look::Plain, 80).contains('~'));
     }
 }

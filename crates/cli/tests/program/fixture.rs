@@ -66,6 +66,40 @@ impl Fixture {
         }
     }
 
+    /// Runs a command on `shop.db`.
+    pub(crate) fn on_shop(&self, arguments: &[&str]) -> Ran {
+        self.run(&[arguments, &["--database", "sqlite://shop.db"]].concat())
+    }
+
+    /// Runs the program to its end, with this as its standard input.
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        std::fs::write(self.path("stdin"), input).unwrap();
+        let mut command = self.command(arguments);
+        let output = command.stdin(File::open(self.path("stdin")).unwrap()).output().unwrap();
+        Ran {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Makes so many dead letters in subscription `mail`, one a key: their payloads are no JSON.
+    pub(crate) fn bury(&self, letters: u32) {
+        let statement = format!(
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < {letters})
+             insert into outbox (topic, event_type, key, payload)
+             select 'orders', 'order.broken', 'order-' || i, '{{\"n\":' || i from n"
+        );
+        self.sql(&statement).unwrap();
+        self.deliver_once("mail");
+    }
+
+    /// Delivers all there is to `NAME.jsonl`.
+    pub(crate) fn deliver_once(&self, subscription: &str) {
+        let sink = format!("file:{subscription}.jsonl");
+        self.on_shop(&["relay", "--sink", &sink, "--subscription", subscription, "--once"]).succeeded();
+    }
+
     /// Starts `posthaste relay` on `shop.db`, with standard output for the test to read.
     pub(crate) fn start_relay(&self, arguments: &[&str]) -> Running {
         let mut command = self.command(&["relay", "--database", "sqlite://shop.db"]);
@@ -162,6 +196,21 @@ impl Ran {
             assert!(self.err.contains(part), "{part:?} in {self:#?}");
         }
         self
+    }
+
+    /// The one JSON object that it printed.
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        let ran = self.succeeded();
+        let mut lines = parse_lines(&ran.out);
+        assert_eq!(lines.len(), 1, "{ran:#?}");
+        lines.remove(0)
+    }
+
+    /// The JSON lines that it printed.
+    #[track_caller]
+    pub(crate) fn json_lines(self) -> Vec<Value> {
+        parse_lines(&self.succeeded().out)
     }
 
     #[track_caller]

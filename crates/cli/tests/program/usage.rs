@@ -59,7 +59,7 @@ fn help_has_examples_and_the_exit_codes() {
         "0  it was done",
         "1  it failed",
         "2  the command line",
-        "3  relay --config",
+        "3  refused",
     ]);
     for command in ["demo", "migrate", "relay", "status", "config"] {
         fixture.run(&[command, "--help"]).succeeded().says(&["Examples:", &format!("  posthaste {command}")]);

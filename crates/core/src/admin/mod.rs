@@ -3,6 +3,7 @@
 mod act;
 mod audit;
 mod dead;
+mod diagnose;
 mod event;
 mod job;
 mod look;
@@ -15,6 +16,7 @@ pub use self::{
     act::{Act, Edit, Foreseen, MAX_IDS, ResetTo, letters_text},
     audit::{AuditEntry, AuditFilter},
     dead::{DeadFilter, DeadGroup, DeadLetter, ErrorText, MAX_GROUPS, error_line},
+    diagnose::{Diagnose, Finding, Verdict, index_names},
     event::{EventFilter, EventStatus, EventSummary, Sort, StatusWord, Timeline, TimelineItem},
     job::{Job, JobKind, JobRequest, JobState, MAX_BATCH, MAX_JOBS},
     look::{Extent, Look},
@@ -52,7 +54,7 @@ pub trait Inspect: Send + Sync + 'static {
 
 /// What an operator can do besides.
 #[async_trait]
-pub trait Admin: Inspect {
+pub trait Admin: Inspect + Diagnose {
     /// Does something to a subscription or to dead letters, and answers how many of them it concerned; for a job that is started, its
     /// number.
     async fn act(&self, act: &Act, by: &str) -> Result<u64>;

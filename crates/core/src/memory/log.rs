@@ -8,9 +8,9 @@ use futures_util::{StreamExt, lock::Mutex as AsyncMutex, stream::BoxStream};
 use super::{MemoryStore, MemoryTransaction, bell::Bell};
 use crate::{
     Act, Admin, Appended, AuditEntry, AuditFilter, Capabilities, Clock, DeadFilter, DeadGroup, DeadLetter,
-    Event, EventFilter, EventId, EventSummary, Foreseen, Hold, Inspect, LaneStatus, Lease, Log, OperatorAct,
-    Page, Paged, Pruned, Published, Read, RelayId, Result, Retention, Status, Subscribed, Subscription,
-    Timeline, Timestamp, Upkeep, Worked,
+    Diagnose, Event, EventFilter, EventId, EventSummary, Foreseen, Hold, Inspect, LaneStatus, Lease, Log,
+    OperatorAct, Page, Paged, Pruned, Published, Read, RelayId, Result, Retention, Status, Subscribed,
+    Subscription, Timeline, Timestamp, Upkeep, Worked,
 };
 
 /// A log in memory. Clones are the same log.
@@ -147,6 +147,9 @@ impl Inspect for MemoryLog {
         self.with_store(|store| store.audit(filter))
     }
 }
+
+/// There is no database.
+impl Diagnose for MemoryLog {}
 
 #[async_trait]
 impl Admin for MemoryLog {

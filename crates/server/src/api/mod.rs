@@ -6,6 +6,7 @@
 mod audit;
 mod config;
 mod dead_letters;
+mod doctor;
 mod events;
 mod health;
 mod jobs;
@@ -97,7 +98,8 @@ fn closed() -> OpenApiRouter<App> {
         .routes(routes!(audit::list))
         .routes(routes!(live::live))
         .routes(routes!(live::history))
-        .routes(routes!(config::config));
+        .routes(routes!(config::config))
+        .routes(routes!(doctor::doctor));
     let closed = OpenApiRouter::new().routes(routes!(health::health)).nest("/api/v1", v1);
     let closed = closed.route("/api/openapi.json", get(served));
     closed.route("/api", any(nothing)).route("/api/", any(nothing)).route("/api/{*rest}", any(nothing))

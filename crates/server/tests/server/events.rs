@@ -104,3 +104,16 @@ async fn a_key_tells_its_events_in_order_and_what_blocks_it() {
     assert_eq!((&other["blocked"], other["items"].as_array().unwrap().len()), (&json!([]), 1));
     running.viewer.get("/api/v1/keys/none").await.problem(404);
 }
+
+#[tokio::test]
+async fn the_database_is_diagnosed() {
+    let fixture = Fixture::new().await;
+    let running = fixture.serve().await;
+
+    let diagnosis = running.viewer.get("/api/v1/doctor").await.json();
+    assert_eq!(diagnosis["verdict"], "fine", "{diagnosis}");
+    let findings = diagnosis["findings"].as_array().unwrap();
+    let indexes = findings.iter().find(|finding| finding["check"] == "indexes").unwrap();
+    assert_eq!((&indexes["verdict"], &indexes["advice"]), (&"fine".into(), &serde_json::Value::Null));
+    running.stranger.get("/api/v1/doctor").await.problem(401);
+}

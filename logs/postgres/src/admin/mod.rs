@@ -3,6 +3,7 @@
 mod act;
 mod audit;
 mod dead;
+mod diagnose;
 mod foresee;
 mod jobs;
 mod lanes;
@@ -13,9 +14,9 @@ mod status;
 
 use async_trait::async_trait;
 use posthaste_core::{
-    Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, EventFilter, EventId, EventSummary,
-    Foreseen, Inspect, LaneStatus, MAX_COUNTED, OperatorAct, Paged, Result, Status, Timeline, driver::refuse,
-    oversized,
+    Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Diagnose, EventFilter, EventId,
+    EventSummary, Finding, Foreseen, Inspect, LaneStatus, MAX_COUNTED, OperatorAct, Paged, Result, Status,
+    Timeline, driver::refuse, oversized,
 };
 use sqlx::{PgConnection, postgres::PgRow};
 
@@ -53,6 +54,13 @@ impl Inspect for PostgresLog {
 
     async fn audit(&self, filter: &AuditFilter) -> Result<Paged<AuditEntry>> {
         audit::audit(self.inner(), filter).await
+    }
+}
+
+#[async_trait]
+impl Diagnose for PostgresLog {
+    async fn diagnose(&self) -> Result<Vec<Finding>> {
+        diagnose::diagnose(self.inner()).await
     }
 }
 

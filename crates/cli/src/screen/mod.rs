@@ -1,4 +1,12 @@
 //! What people see: text on standard output, with colours where they help and are wanted.
+//!
+//! Everything that is drawn is drawn here: tables, times, progress, questions; and what programs read instead, JSON lines.
+
+mod ask;
+mod json;
+mod progress;
+mod table;
+mod time;
 
 use std::{
     fmt,
@@ -6,13 +14,42 @@ use std::{
     time::Duration,
 };
 
-/// Writes to standard output. A reader that has gone away has seen enough.
+pub(crate) use self::{
+    ask::confirm,
+    json::{compact, json_line, json_pretty, pretty},
+    progress::Progress,
+    table::{Cell, Column, Table},
+    time::{age, ago, moment, parse_time, stamp},
+};
+
+/// Writes to standard output. If nobody reads it any more, the program ends here, without a complaint: see [`nobody_reads`].
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written,
-    }
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+/// Writes what is beside the answer to standard error, where it does not get into a file or a pipe.
+pub(crate) fn remark(text: &str) {
+    // Who does not hear it does not miss the answer.
+    _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Whether a command ended because its reader, such as `head`, had seen enough.
+pub(crate) fn nobody_reads(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// How many columns there are: those of the terminal, or of whoever says so; else more than enough.
+pub(crate) fn columns() -> usize {
+    const OF_A_FILE: usize = 120;
+    let said = || std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|n| *n > 0);
+    let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    of_terminal().or_else(said).unwrap_or(OF_A_FILE)
+}
+
+/// A text in one line, without anything that a terminal would obey: what events and errors bring along is anybody's.
+pub(crate) fn tame(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Whether nobody has asked for plain text (<https://no-color.org>).
@@ -103,6 +140,19 @@ pub(crate) fn seconds(time: Duration) -> String {
     }
 }
 
+/// A number of bytes, as short as it can be.
+pub(crate) fn bytes(number: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    #[expect(clippy::cast_precision_loss, reason = "shown with one digit behind the point")]
+    let mut value = number as f64;
+    let mut unit = 0;
+    while value >= 999.95 && unit + 1 < UNITS.len() {
+        value /= 1_000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{number} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
 /// Cuts a text to so many characters, and shows that it was cut.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
@@ -142,6 +192,20 @@ mod tests {
         ] {
             assert_eq!(counted(number, "event"), text);
         }
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        for (number, text) in
+            [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (999_960, "1.0 MB"), (u64::MAX, "18446744.1 TB")]
+        {
+            assert_eq!(bytes(number), text);
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_not_shown() {
+        assert_eq!(tame("a\nb\x1b[2Jc\u{9b}d"), "a b [2Jc d");
     }
 
     #[test]
