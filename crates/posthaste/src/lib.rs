@@ -78,7 +78,7 @@ pub use posthaste_core::{
 };
 pub use posthaste_file::FileSink;
 pub use posthaste_listeners::{ListenerError, Listeners, Received};
-pub use posthaste_relay::{Pulse, Settings, Stopped, metric};
+pub use posthaste_relay::{Pulse, Settings, Stopped, Tuner, Tuning, metric};
 
 pub use self::{
     outbox::{Outbox, OutboxBuilder},

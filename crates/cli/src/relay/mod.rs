@@ -110,7 +110,7 @@ impl Options {
             let text = "no sink: write --sink <SINK>, such as --sink stdout, or --config <FILE>";
             return Err(Coded::not_understood(text));
         };
-        let served = Served { subscription: self.subscription(), destination };
+        let served = Served::new(self.subscription(), destination);
         let settings = self.settings();
         let mut database = self.database.named()?.place;
         database.migrate = true;

@@ -84,7 +84,7 @@ async fn serve_besides(
 
 /// Opens every destination.
 fn open(job: &Job, abandoned: &Arc<Notify>) -> anyhow::Result<Vec<Tap>> {
-    let open = |served: &posthaste_config::Served| Tap::open(&served.destination, abandoned);
+    let open = |served: &posthaste_config::Served| Tap::open(served, abandoned);
     let taps: Result<_, posthaste::Error> = job.subscriptions.iter().map(open).collect();
     taps.map_err(|error| match job.patience {
         Patience::None => error.into(),

@@ -5,6 +5,11 @@
 mod bad;
 mod documentation;
 mod fixture;
+mod former;
+mod fuzz;
 mod good;
+mod overrides;
+mod schema;
 mod secrets;
 mod server;
+mod validation;
