@@ -46,6 +46,11 @@ pub(crate) struct Database {
 }
 
 impl Options {
+    /// Whether the command line, or the variable that stands for it, names a database.
+    pub(crate) fn is_named(&self) -> bool {
+        self.url.is_some() || std::env::var_os(VARIABLE).is_some_and(|url| !url.is_empty())
+    }
+
     /// The database that is meant: by the file, the command line or the environment.
     pub(crate) fn database(self) -> anyhow::Result<Database> {
         match self.config {

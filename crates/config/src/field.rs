@@ -73,6 +73,10 @@ pub(crate) struct Field {
     pub(crate) value: Shown,
     /// Where it was written; none if it is only the default.
     pub(crate) written: Option<Place>,
+    /// Whether not all of the value is shown.
+    pub(crate) veiled: bool,
+    /// Another number for another value, also where it is not shown.
+    pub(crate) mark: u64,
 }
 
 /// What values look like.

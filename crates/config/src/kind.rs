@@ -18,6 +18,8 @@ pub(crate) struct Kind<T> {
     parse: Parse<T>,
     write: Write<T>,
     veil: fn(&str) -> String,
+    /// Whether not all of a value is shown.
+    pub(crate) veiled: bool,
 }
 
 /// A value, or why the text is none where that is not plain from what is allowed.
@@ -40,6 +42,7 @@ impl<T> Kind<T> {
             parse: Box::new(parse),
             write: Box::new(write),
             veil: plain,
+            veiled: false,
         }
     }
 
@@ -51,6 +54,7 @@ impl<T> Kind<T> {
     /// Shown through this, wherever it is shown.
     fn veiled_by(mut self, veil: fn(&str) -> String) -> Self {
         self.veil = veil;
+        self.veiled = true;
         self
     }
 
@@ -94,7 +98,8 @@ impl Kind<String> {
     /// Only texts that pass a test as well.
     pub(crate) fn that(self, test: fn(&str) -> bool) -> Self {
         let before = self.parse;
-        let parse = move |text: &str| before(text).and_then(|text| if test(&text) { Ok(text) } else { Err(None) });
+        let parse =
+            move |text: &str| before(text).and_then(|text| if test(&text) { Ok(text) } else { Err(None) });
         Self { parse: Box::new(parse), ..self }
     }
 }

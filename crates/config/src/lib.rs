@@ -22,6 +22,7 @@
 //! exists, everything else is unknown; what was asked for is noted (`field`), and the notes are the list of keys that the
 //! documentation is held against. No module but `secret` decides what is shown of a password.
 
+mod changes;
 mod database;
 mod destination;
 mod environment;
@@ -49,6 +50,7 @@ use std::fmt;
 use posthaste::{RetryPolicy, Settings};
 
 pub use self::{
+    changes::{Changes, HOT},
     database::{DEFAULT_PREFIX, Database},
     destination::{DEFAULT_SOURCE, Destination},
     environment::{Environment, System},
@@ -105,7 +107,8 @@ impl Config {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::parse(text, environment),
             Err(error) => {
-                let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() as u64;
+                let line =
+                    1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() as u64;
                 let text = "this is not UTF-8; allowed is a text in UTF-8".to_owned();
                 Err(Problems::new(vec![Problem { place: Place::Line(line), text }]))
             }

@@ -60,7 +60,9 @@ pub fn is_level(text: &str) -> bool {
     let module = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     text.split(',').all(|part| {
         let (target, level) = part.trim().rsplit_once('=').unwrap_or(("x", part.trim()));
-        LEVELS.contains(&level.to_ascii_lowercase().as_str()) && !target.is_empty() && target.chars().all(module)
+        LEVELS.contains(&level.to_ascii_lowercase().as_str())
+            && !target.is_empty()
+            && target.chars().all(module)
     })
 }
 

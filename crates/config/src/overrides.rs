@@ -75,7 +75,9 @@ fn put(root: &mut Node, fields: &[Field], name: &str, value: OsString) -> Result
             }
             Ok(())
         }
-        _ => Err("fits more than one item of a list; write its number, from 0, instead of its name".to_owned()),
+        _ => {
+            Err("fits more than one item of a list; write its number, from 0, instead of its name".to_owned())
+        }
     }
 }
 
@@ -94,7 +96,9 @@ fn paths(node: &Node, steps: &[Step], rest: &str) -> Vec<Vec<Step>> {
         Step::Key(key) => {
             let Some(rest) = rest.strip_prefix(&spelled(key)) else { return Vec::new() };
             let inner = match &node.value {
-                Value::Map(entries) => entries.iter().find(|entry| entry.key == *key).map(|entry| &entry.node),
+                Value::Map(entries) => {
+                    entries.iter().find(|entry| entry.key == *key).map(|entry| &entry.node)
+                }
                 _ => None,
             };
             further(rest, inner.unwrap_or(&nothing), step.clone())
@@ -112,8 +116,10 @@ fn paths(node: &Node, steps: &[Step], rest: &str) -> Vec<Vec<Step>> {
                 Some((rest.strip_prefix(&spelled(name))?, index))
             });
             let all = by_number.into_iter().chain(by_name);
-            all.flat_map(|(rest, index)| further(rest, items.get(index).unwrap_or(&nothing), Step::Item(index)))
-                .collect()
+            all.flat_map(|(rest, index)| {
+                further(rest, items.get(index).unwrap_or(&nothing), Step::Item(index))
+            })
+            .collect()
         }
     }
 }
@@ -139,10 +145,14 @@ fn parse(form: &Form, text: &str, place: &Place) -> Value {
     let node = |text: &str| Node { place: place.clone(), value: Value::Text(text.trim().to_owned()) };
     match form {
         Form::List(_) => Value::List(text.split(',').map(node).collect()),
-        Form::Pairs => Value::Map(text.split(',').map(|pair| {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            Entry { key: key.trim().to_owned(), place: place.clone(), node: node(value) }
-        }).collect()),
+        Form::Pairs => Value::Map(
+            text.split(',')
+                .map(|pair| {
+                    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+                    Entry { key: key.trim().to_owned(), place: place.clone(), node: node(value) }
+                })
+                .collect(),
+        ),
         _ => Value::Text(text.to_owned()),
     }
 }
@@ -200,6 +210,8 @@ fn unknown(root: &Node, fields: &[Field], rest: &str) -> String {
     let known: Vec<String> = fields.iter().map(variable).collect();
     match nearest(rest, known.iter().map(String::as_str)) {
         Some(near) => format!("names no key; did you mean {PREFIX}{near}?"),
-        None => format!("names no key; {PREFIX} and the path of a key in capitals is allowed, such as POSTHASTE_RELAY_LEASE"),
+        None => format!(
+            "names no key; {PREFIX} and the path of a key in capitals is allowed, such as POSTHASTE_RELAY_LEASE"
+        ),
     }
 }

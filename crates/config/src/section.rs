@@ -1,6 +1,9 @@
 //! Asking a file for its values. Whatever is wrong is noted, and reading goes on with the default.
 
-use std::cell::RefCell;
+use std::{
+    cell::{Cell, RefCell},
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use crate::{
     environment::{Environment, expand, from_file},
@@ -17,11 +20,13 @@ pub(crate) struct Reader<'e> {
     environment: &'e dyn Environment,
     problems: RefCell<Vec<Problem>>,
     fields: RefCell<Vec<Field>>,
+    /// The mark of what was read since the last field was noted.
+    mark: Cell<u64>,
 }
 
 impl<'e> Reader<'e> {
     pub(crate) fn new(environment: &'e dyn Environment) -> Self {
-        Self { environment, problems: RefCell::default(), fields: RefCell::default() }
+        Self { environment, problems: RefCell::default(), fields: RefCell::default(), mark: Cell::default() }
     }
 
     /// Everything that was wrong, and everything that was asked for.
@@ -137,6 +142,8 @@ impl<'a> Section<'a> {
             default: Absent::Is(told),
             value: Shown::List(items.iter().map(|item| kind.show(item)).collect()),
             written: entry.map(|entry| entry.place.clone()),
+            veiled: kind.veiled,
+            mark: self.reader.mark.take(),
         });
         items
     }
@@ -161,7 +168,8 @@ impl<'a> Section<'a> {
         told: String,
     ) -> Vec<(String, String)> {
         let found = self.find(key);
-        let inner = found.map(|entry| Section::of(self.reader, self.path.key(key), &entry.place, &entry.node));
+        let inner =
+            found.map(|entry| Section::of(self.reader, self.path.key(key), &entry.place, &entry.node));
         let entries = inner.as_ref().map_or(&[][..], |inner| inner.entries);
         let path = self.path.key(key);
         let read = |entry: &Entry| {
@@ -325,6 +333,9 @@ impl<'a> Section<'a> {
                 return None;
             }
         };
+        let mut hasher = DefaultHasher::new();
+        (self.reader.mark.get(), &text).hash(&mut hasher);
+        self.reader.mark.set(hasher.finish());
         // Shown as it is written: what came out of a variable or a file may be a secret.
         let wrong =
             |reason| self.reader.problem(place, format!("{path} is {}; {reason}", kind.show_text(written)));
@@ -345,6 +356,8 @@ impl<'a> Section<'a> {
             default,
             value,
             written,
+            veiled: kind.veiled,
+            mark: self.reader.mark.take(),
         });
     }
 }

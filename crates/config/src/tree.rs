@@ -197,7 +197,10 @@ mod tests {
             Value::Text(text) => text.clone(),
             other => format!("{other:?}"),
         };
-        entries.iter().map(|entry| (entry.place.clone(), entry.key.clone(), text(&entry.node.value))).collect()
+        entries
+            .iter()
+            .map(|entry| (entry.place.clone(), entry.key.clone(), text(&entry.node.value)))
+            .collect()
     }
 
     #[test]
@@ -205,7 +208,10 @@ mod tests {
         for written in
             ["007", "1.10", "0x10", "yes", "true", ".nan", "2026-01-01", "15s", "99999999999999999999999"]
         {
-            assert_eq!(texts(&format!("ö: {written}\n")), [(Place::Line(1), "ö".to_owned(), written.to_owned())]);
+            assert_eq!(
+                texts(&format!("ö: {written}\n")),
+                [(Place::Line(1), "ö".to_owned(), written.to_owned())]
+            );
         }
         assert_eq!(texts("a: \"x\\ty\"\nb: 'it''s'\n")[1].2, "it's");
         assert_eq!(texts("a: &x 1.50\nb: *x\n")[1], (Place::Line(2), "b".to_owned(), "1.50".to_owned()));

@@ -3,11 +3,7 @@
 use posthaste::Pattern;
 use posthaste_validation::Rules;
 
-use crate::{
-    kind,
-    retry::Origin,
-    section::Section,
-};
+use crate::{kind, retry::Origin, section::Section};
 
 /// What a payload has to be, as it is written.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +20,9 @@ pub(crate) fn read(section: Section<'_>, usual: &Wanted, origin: Origin) -> Want
         Origin::File => format!("as validation.{key}"),
     };
     let json = section.or_as("json", &kind::switch(), usual.json, told("json", usual.json.to_string()));
-    let path = kind::text("event types, in which * stands for any, each with the path of a file that has its JSON Schema");
+    let path = kind::text(
+        "event types, in which * stands for any, each with the path of a file that has its JSON Schema",
+    );
     let schemas = section.pairs_or_as("schemas", &path, &usual.schemas, told("schemas", "{}".to_owned()));
     // Who inherits schemas is not blamed for them.
     let inherits = schemas == usual.schemas;
@@ -42,7 +40,7 @@ fn add(section: &Section<'_>, rules: &mut Rules, pattern: &str, path: &str) -> R
     let text = section
         .file(path)
         .map_err(|error| format!("cannot be read: {error}; allowed is a file with a JSON Schema"))?;
-    rules
-        .add(Pattern::new(pattern), &text)
-        .map_err(|error| format!("is no JSON Schema: {error}; allowed is one, with nothing outside of the file"))
+    rules.add(Pattern::new(pattern), &text).map_err(|error| {
+        format!("is no JSON Schema: {error}; allowed is one, with nothing outside of the file")
+    })
 }

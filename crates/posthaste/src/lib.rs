@@ -60,6 +60,7 @@ mod outbox;
 mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod publisher;
 mod registry;
 mod relay;
 mod staged;
@@ -83,7 +84,8 @@ pub use posthaste_relay::{Pulse, Settings, Stopped, Tuner, Tuning, metric};
 pub use self::{
     outbox::{Outbox, OutboxBuilder},
     place::Place,
-    registry::{Driver, OpenOptions, SCHEMES, open},
+    publisher::{Publisher, Through},
+    registry::{Driver, OpenOptions, SCHEMES, open, publisher},
     relay::{LISTENERS, Relay, RelayBuilder},
     staged::Staged,
     transaction::{Begin, Commit, Transaction},

@@ -62,6 +62,12 @@ impl Tuner {
         self.tuning.subscribe()
     }
 
+    /// The subscriptions that the relay serves.
+    #[must_use]
+    pub fn subscriptions(&self) -> &[String] {
+        &self.subscriptions
+    }
+
     /// What counts now.
     #[must_use]
     pub fn tuning(&self) -> Tuning {

@@ -56,12 +56,15 @@ impl Rules {
             return if self.json { parse::<IgnoredAny>(event).map(drop) } else { Ok(()) };
         }
         let value: Value = parse(event)?;
-        let wrong: Vec<String> =
-            schemas.flat_map(|(_, schema)| schema.iter_errors(&value).take(MOST)).take(MOST).map(|error| {
+        let wrong: Vec<String> = schemas
+            .flat_map(|(_, schema)| schema.iter_errors(&value).take(MOST))
+            .take(MOST)
+            .map(|error| {
                 let place = error.instance_path().to_string();
                 let place = if place.is_empty() { "the payload".to_owned() } else { place };
                 format!("{place}: {}", error.masked())
-            }).collect();
+            })
+            .collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
     }
 }

@@ -14,7 +14,8 @@ use posthaste_core::{
 };
 use posthaste_validation::{Rules, ValidatedSink};
 
-const ORDER: &str = r#"{ "type": "object", "required": ["id"], "properties": { "id": { "type": "integer" } } }"#;
+const ORDER: &str =
+    r#"{ "type": "object", "required": ["id"], "properties": { "id": { "type": "integer" } } }"#;
 
 fn event(draft: EventBuilder) -> Event {
     let stamp = Stamp { id: EventId::from_bytes([1; 16]), now: Timestamp(0) };
@@ -100,7 +101,8 @@ async fn deliver(orders: &[(&str, bool)], fails: Option<i64>) -> (Vec<i64>, Stri
     let sink = Arc::new(Noting { fails, ..Noting::default() });
     let validated = ValidatedSink::before(sink.clone(), rules(false, &[("order.*", ORDER)]));
     let entry = |(position, (key, good)): (usize, &(&str, bool))| {
-        let draft = Event::of("order.placed").bytes(if *good { r#"{"id":1}"# } else { "{}" }, "application/json");
+        let draft =
+            Event::of("order.placed").bytes(if *good { r#"{"id":1}"# } else { "{}" }, "application/json");
         let draft = if key.is_empty() { draft } else { draft.key(*key) };
         Entry {
             position: Position(i64::try_from(position).unwrap()),

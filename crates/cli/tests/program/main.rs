@@ -19,4 +19,5 @@ mod relay;
 mod server;
 mod sharing;
 mod status;
+mod tuned;
 mod usage;

@@ -71,7 +71,12 @@ fn single_keys_are_told_as_well_also_in_sections_that_are_here() {
             "line 1: publisher.batch_size is not known; did you mean relay.batch? one read brings in up to relay.page",
         ],
     );
-    check("dlq: {}", &["line 1: dlq is not known; did you mean retention.dead? and server.alerts; dead letters need no other settings"]);
+    check(
+        "dlq: {}",
+        &[
+            "line 1: dlq is not known; did you mean retention.dead? and server.alerts; dead letters need no other settings",
+        ],
+    );
 }
 
 #[test]

@@ -17,8 +17,39 @@ server:\n  tokens:\n    - { name: a, role: viewer, sha256: ca978112ca1bbdcafac23
 
 /// What is put into files: signs that YAML knows, values that are no values, keys of elsewhere.
 const SCRAPS: [&str; 34] = [
-    ":", "- ", "{", "}", "[", "]", "\n", "\t", " ", "#", "&a", "*a", "<<: *a", "!!", "!!binary ", "|\n", ">-\n", "'", "\"", "\\",
-    "${", "${X}", "file:/no", "\u{feff}", "\u{0}", "\u{2028}", "---\n", "...\n", "? ", "-1", "1e999", ".nan", "outbox:\n  publisher: { batch_size: 1 }\n",
+    ":",
+    "- ",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\n",
+    "\t",
+    " ",
+    "#",
+    "&a",
+    "*a",
+    "<<: *a",
+    "!!",
+    "!!binary ",
+    "|\n",
+    ">-\n",
+    "'",
+    "\"",
+    "\\",
+    "${",
+    "${X}",
+    "file:/no",
+    "\u{feff}",
+    "\u{0}",
+    "\u{2028}",
+    "---\n",
+    "...\n",
+    "? ",
+    "-1",
+    "1e999",
+    ".nan",
+    "outbox:\n  publisher: { batch_size: 1 }\n",
     "null",
 ];
 
@@ -59,7 +90,22 @@ fn look(text: &str) {
     for problem in problems.iter() {
         let Place::Line(line) = problem.place else { panic!("{problem}\n{text}") };
         assert!((1..=lines).contains(&line), "{problem} of {lines}\n{text}");
-        let helps = ["allowed", "did you mean", "known here", "is needed", "needs", "this is no YAML", "leave", "write", "are written", "cannot be read", "set both", "may not be", "nothing has to be set", "lists every key"];
+        let helps = [
+            "allowed",
+            "did you mean",
+            "known here",
+            "is needed",
+            "needs",
+            "this is no YAML",
+            "leave",
+            "write",
+            "are written",
+            "cannot be read",
+            "set both",
+            "may not be",
+            "nothing has to be set",
+            "lists every key",
+        ];
         assert!(helps.iter().any(|help| problem.text.contains(help)), "{problem}\n{text}");
         assert!(problem.text.chars().count() < 600 && !problem.text.contains('\0'), "{problem:?}");
     }
@@ -94,8 +140,17 @@ fn what_would_take_for_ever_is_refused_soon() {
         let below = vec![format!("*a{}", level - 1); 9].join(", ");
         format!("{text}a{level}: &a{level} [{below}]\n")
     });
-    let deep = [format!("a: {}", "[".repeat(100_000)), "{a: ".repeat(100_000), (0..5_000).map(|depth| format!("{:depth$}a:\n", "")).collect()];
-    let long = ["x".repeat(2 << 20), format!("relay: {{ lease: {} }}", "1".repeat(900_000)), "a: 1\n".repeat(2_000), format!("{}: 1", "k".repeat(100_000))];
+    let deep = [
+        format!("a: {}", "[".repeat(100_000)),
+        "{a: ".repeat(100_000),
+        (0..5_000).map(|depth| format!("{:depth$}a:\n", "")).collect(),
+    ];
+    let long = [
+        "x".repeat(2 << 20),
+        format!("relay: {{ lease: {} }}", "1".repeat(900_000)),
+        "a: 1\n".repeat(2_000),
+        format!("{}: 1", "k".repeat(100_000)),
+    ];
     for text in deep.iter().chain(&long).chain([&bomb]) {
         let said = Config::parse(text, &Made::default()).unwrap_err();
         assert!(said.to_string().len() < 100_000, "short enough to be read");

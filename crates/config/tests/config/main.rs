@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bad;
+mod changes;
 mod documentation;
 mod fixture;
 mod former;

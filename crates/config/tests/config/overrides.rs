@@ -44,7 +44,10 @@ fn a_variable_counts_more_than_the_file_and_than_the_default() {
         ("POSTHASTE_RETRY_JITTER", "1.0, 1.5"),
         ("POSTHASTE_RELAY_BATCH", ""),
     ]);
-    assert_eq!((config.settings.lease, config.settings.poll_max), (Duration::from_secs(30), Duration::from_secs(2)));
+    assert_eq!(
+        (config.settings.lease, config.settings.poll_max),
+        (Duration::from_secs(30), Duration::from_secs(2))
+    );
     assert_eq!(config.database.address.expose(), "postgres://relay:a$%7Bb@db/shop");
     assert_eq!(config.subscriptions[1].subscription.retry.jitter, (1.0, 1.5));
     assert_eq!(config.settings.batch, 1_000, "empty is not set");
@@ -52,8 +55,10 @@ fn a_variable_counts_more_than_the_file_and_than_the_default() {
 
 #[test]
 fn an_item_is_meant_by_its_number_or_by_its_name() {
-    for name in ["POSTHASTE_SUBSCRIPTIONS_0_SINK_KAFKA_BROKERS", "POSTHASTE_SUBSCRIPTIONS_ORDERS_EU_SINK_KAFKA_BROKERS"]
-    {
+    for name in [
+        "POSTHASTE_SUBSCRIPTIONS_0_SINK_KAFKA_BROKERS",
+        "POSTHASTE_SUBSCRIPTIONS_ORDERS_EU_SINK_KAFKA_BROKERS",
+    ] {
         assert_eq!(brokers(&with(&[(name, "b:9092")])), "b:9092", "{name}");
     }
     let config = with(&[
@@ -126,7 +131,9 @@ fn what_is_wrong_in_the_file_is_not_hidden() {
 
 #[test]
 fn names_that_are_spelled_alike_need_a_number() {
-    let text = around("subscriptions:\n  - { name: a.b, sink: { stdout: {} } }\n  - { name: a-b, sink: { file: { path: x } } }");
+    let text = around(
+        "subscriptions:\n  - { name: a.b, sink: { stdout: {} } }\n  - { name: a-b, sink: { file: { path: x } } }",
+    );
     let problems = Config::parse(&text, &made(&[("POSTHASTE_SUBSCRIPTIONS_A_B_START", "now")])).unwrap_err();
     assert_eq!(
         problems.to_string(),

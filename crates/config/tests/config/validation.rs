@@ -5,7 +5,14 @@ use posthaste_config::{Config, LogFormat};
 use crate::fixture::{Made, around, check, parse};
 
 fn made() -> Made {
-    Made([("order.json", r#"{ "required": ["id"] }"#), ("broken.json", "{"), ("odd.json", r#"{ "type": "order" }"#)].into())
+    Made(
+        [
+            ("order.json", r#"{ "required": ["id"] }"#),
+            ("broken.json", "{"),
+            ("odd.json", r#"{ "type": "order" }"#),
+        ]
+        .into(),
+    )
 }
 
 #[test]
@@ -18,7 +25,8 @@ subscriptions:
   - { name: c, validation: { json: false, schemas: {} }, sink: { file: { path: c } } }",
     );
     let config = Config::parse(&text, &made()).unwrap();
-    let rules: Vec<String> = config.subscriptions.iter().map(|served| format!("{:?}", served.rules)).collect();
+    let rules: Vec<String> =
+        config.subscriptions.iter().map(|served| format!("{:?}", served.rules)).collect();
     assert_eq!(
         rules,
         [
@@ -32,7 +40,8 @@ subscriptions:
 
 #[test]
 fn schemas_that_are_none_are_found_before_anything_is_delivered() {
-    let text = around("validation:\n  schemas: { a: missing.json, b: broken.json, c: odd.json, d: order.json }");
+    let text =
+        around("validation:\n  schemas: { a: missing.json, b: broken.json, c: odd.json, d: order.json }");
     let problems = Config::parse(&text, &made()).unwrap_err();
     let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
     // Once for the file, and once for each subscription that inherits it would be too much: only the file is blamed.
@@ -41,8 +50,16 @@ fn schemas_that_are_none_are_found_before_anything_is_delivered() {
         said[0],
         "line 2: validation.schemas.a is missing.json, which cannot be read: entity not found; allowed is a file with a JSON Schema"
     );
-    assert!(said[1].starts_with("line 2: validation.schemas.b is broken.json, which is no JSON Schema: "), "{}", said[1]);
-    assert!(said[2].starts_with("line 2: validation.schemas.c is odd.json, which is no JSON Schema: "), "{}", said[2]);
+    assert!(
+        said[1].starts_with("line 2: validation.schemas.b is broken.json, which is no JSON Schema: "),
+        "{}",
+        said[1]
+    );
+    assert!(
+        said[2].starts_with("line 2: validation.schemas.c is odd.json, which is no JSON Schema: "),
+        "{}",
+        said[2]
+    );
 }
 
 #[test]
@@ -53,7 +70,10 @@ subscriptions:
   - { name: a, rate_limit: 50, paused: true, sink: { stdout: {} } }
   - { name: b, sink: { file: { path: b } } }",
     ));
-    assert_eq!((config.log.level.as_str(), config.log.format), ("warn,posthaste_relay=debug", LogFormat::Json));
+    assert_eq!(
+        (config.log.level.as_str(), config.log.format),
+        ("warn,posthaste_relay=debug", LogFormat::Json)
+    );
     assert_eq!(config.settings.rate_limits, [("a".to_owned(), 50)].into());
     let paused: Vec<Option<bool>> = config.subscriptions.iter().map(|served| served.paused).collect();
     assert_eq!(paused, [Some(true), None]);

@@ -113,7 +113,10 @@ mod tests {
                 let mut rate = Rate::new(Some(limit));
                 let sent = sent(&mut rate, every);
                 let wanted = usize::try_from(limit).unwrap() * 10;
-                assert!((wanted * 9 / 10..=wanted * 11 / 10 + 1).contains(&sent), "{sent} of {wanted}, {every}");
+                assert!(
+                    (wanted * 9 / 10..=wanted * 11 / 10 + 1).contains(&sent),
+                    "{sent} of {wanted}, {every}"
+                );
             }
         }
         assert_eq!(Rate::new(None).room(at(0)), usize::MAX);
@@ -124,7 +127,10 @@ mod tests {
         let mut rate = Rate::new(Some(100));
         rate.set_share(at(0), 16, 64);
         assert!((240..=260).contains(&sent(&mut rate, 10)));
-        assert_eq!((rate.batch(1_000, 16), rate.batch(1, 16), Rate::new(None).batch(1_000, 16)), (1, 1, 1_000));
+        assert_eq!(
+            (rate.batch(1_000, 16), rate.batch(1, 16), Rate::new(None).batch(1_000, 16)),
+            (1, 1, 1_000)
+        );
     }
 
     #[test]
