@@ -70,7 +70,10 @@ fn mutate(rng: &mut Rng, text: &str) -> String {
             0 => text.insert_str(from, SCRAPS[rng.usize(..SCRAPS.len())]),
             1 => text.replace_range(from..to, ""),
             2 => text.replace_range(from..to, SCRAPS[rng.usize(..SCRAPS.len())]),
-            3 => text.insert_str(from, &text[from..to].to_owned()),
+            3 => {
+                let copy = text[from..to].to_owned();
+                text.insert_str(from, &copy);
+            }
             4 => {
                 let mut lines: Vec<&str> = text.lines().collect();
                 rng.shuffle(&mut lines[..]);
