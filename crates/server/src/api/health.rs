@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::{
     app::App,
     guard,
-    health::{Check, State as Health, checks, gather, is_ready, worst},
+    health::{Check, State as Health, checks, gather, is_ready, reasons, worst},
     input::Query,
     problem::Problem,
     settings::Access,
@@ -25,6 +25,9 @@ pub(crate) struct Word {
     /// `alive`, `ready` or `not_ready`.
     #[schema(example = "ready")]
     status: &'static str,
+    /// Why it is not ready.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<&'static str>,
 }
 
 /// Everything that was looked at.
@@ -46,7 +49,7 @@ pub(crate) struct HealthView {
 )]
 pub(crate) async fn alive(Query(query): Query) -> Result<Json<Word>, Problem> {
     query.end()?;
-    Ok(Json(Word { status: "alive" }))
+    Ok(Json(Word { status: "alive", reasons: Vec::new() }))
 }
 
 /// Whether the relay gets on with its work: it runs, has its lease, the database answers, and no subscription with work stands still.
@@ -58,9 +61,10 @@ pub(crate) async fn ready(State(app): State<App>, Query(query): Query) -> Result
     query.end()?;
     let checks = checks(&gather(&app, Instant::now()), &app.settings.limits);
     Ok(if is_ready(&checks) {
-        Json(Word { status: "ready" }).into_response()
+        Json(Word { status: "ready", reasons: Vec::new() }).into_response()
     } else {
-        (StatusCode::SERVICE_UNAVAILABLE, Json(Word { status: "not_ready" })).into_response()
+        let word = Word { status: "not_ready", reasons: reasons(&checks) };
+        (StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response()
     })
 }
 

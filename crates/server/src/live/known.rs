@@ -14,12 +14,21 @@ pub(crate) struct Known {
     pub(crate) status: Option<Status>,
     /// How the last question to the database went; none before the first.
     pub(crate) database: Option<Asked>,
+    /// What was found the last time the tables were looked over; none before the first.
+    pub(crate) damage: Option<Vec<String>>,
     /// What the engine has counted up to now.
     pub(crate) reading: Reading,
     /// How the last question to each destination went, by subscription.
     pub(crate) sinks: BTreeMap<String, Asked>,
     pub(crate) progress: Progress,
     pub(crate) ring: Ring,
+}
+
+impl Known {
+    /// Notes how a question to the database went.
+    pub(crate) fn note_database(&mut self, answer: Result<Duration, String>) {
+        self.database = Some(Asked { at: Instant::now(), answer });
+    }
 }
 
 /// How a question went.
