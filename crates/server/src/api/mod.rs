@@ -97,6 +97,8 @@ fn closed() -> OpenApiRouter<App> {
         .routes(routes!(audit::list))
         .routes(routes!(live::live))
         .routes(routes!(live::history))
+        .routes(routes!(live::notices))
+        .routes(routes!(health::checked))
         .routes(routes!(config::config));
     let closed = OpenApiRouter::new().routes(routes!(health::health)).nest("/api/v1", v1);
     let closed = closed.route("/api/openapi.json", get(served));
@@ -109,6 +111,7 @@ fn public() -> OpenApiRouter<App> {
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
+        .routes(routes!(me::login))
 }
 
 /// The OpenAPI 3.1 document of the API.
