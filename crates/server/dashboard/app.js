@@ -21,7 +21,7 @@ const PAGES = {
   subscriptions, relays, configuration, audit,
 };
 const NAVIGATION = [
-  ["", "Overview"], ["events", "Events"], ["key", "Key"], ["dead-letters", "Dead letters"], ["subscriptions", "Subscriptions"],
+  ["", "Overview"], ["events", "Events"], ["key", "Keys"], ["dead-letters", "Dead letters"], ["subscriptions", "Subscriptions"],
   ["relays", "Relays and lanes"], ["configuration", "Configuration"], ["audit", "Audit"],
 ];
 /** A page of one thing belongs to the page of all of them. */
@@ -154,6 +154,9 @@ async function start() {
 }
 
 document.addEventListener("click", follow);
+// A page that is kept for the way back must not keep its stream.
+addEventListener("pagehide", () => live?.stop());
+addEventListener("pageshow", (event) => event.persisted && location.reload());
 addEventListener("popstate", () => me && show({ arrived: true }));
 put(app, loading());
 start().catch((error) => put(app, failed(error, () => location.reload())));

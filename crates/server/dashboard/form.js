@@ -48,7 +48,9 @@ export function read(form) {
 /** A filter over `page`: what is in sight, and what is behind "More filters". */
 export function filter(page, go, params, { fields, more = [] }) {
   const inner = more.some(([name]) => params.has(name));
-  const list = (items) => h("div", { class: "fields" }, items.map(([, element]) => element));
+  const list = (items, last) => h("div", { class: "fields" }, items.map(([, element]) => element), last);
+  const clear = [...params.keys()].length > 0 && h("a", { class: "button", href: page }, "Clear");
+  const actions = h("div", { class: "actions" }, h("button", { type: "submit", class: "button primary" }, "Filter"), clear);
   const submit = (event) => {
     event.preventDefault();
     const query = read(event.currentTarget).toString();
@@ -57,8 +59,7 @@ export function filter(page, go, params, { fields, more = [] }) {
   return h(
     "form",
     { class: "card filter", onsubmit: submit, "aria-label": "Filter" },
-    list(fields),
+    list(fields, actions),
     more.length > 0 && h("details", { open: inner }, h("summary", {}, "More filters"), list(more)),
-    h("div", { class: "actions" }, h("button", { type: "submit", class: "button primary" }, "Filter"), [...params.keys()].length > 0 && h("a", { class: "button", href: page }, "Clear")),
   );
 }

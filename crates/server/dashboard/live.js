@@ -1,4 +1,4 @@
-// What happens, as it happens: the stream of the API, and the last quarter of an hour before it.
+// What happens, as it happens: the stream of the API, and what was before it.
 
 import { get, open } from "./api.js";
 
@@ -17,14 +17,19 @@ export class Live extends EventTarget {
   async start() {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
+      // A browser has few connections to one server, and a stream takes one: who is not looked at gives it back.
+      const turn = new AbortController();
+      const leave = () => document.hidden && turn.abort();
+      document.addEventListener("visibilitychange", leave, { signal });
       try {
-        await this.#remember(signal);
-        await this.#read(signal);
+        await seen(signal);
+        await this.#read(AbortSignal.any([signal, turn.signal]));
       } catch (error) {
         if (error.status === 401) this.dispatchEvent(new CustomEvent("refused", { detail: error }));
       }
+      document.removeEventListener("visibilitychange", leave);
       this.#connect(false);
-      await pause(AGAIN, signal);
+      if (!turn.signal.aborted) await pause(AGAIN, signal);
     }
   }
 
@@ -37,8 +42,9 @@ export class Live extends EventTarget {
     return this.samples.at(-1);
   }
 
-  async #remember(signal) {
-    const [history, lately] = await Promise.all([get("history", { seconds: KEPT }, signal), get("notices", {}, signal)]);
+  /** Asks for what was before: so many seconds, and what happened lately. */
+  async past(seconds, signal) {
+    const [history, lately] = await Promise.all([get("history", { seconds }, signal), get("notices", {}, signal)]);
     this.samples = history.times.map((at, index) => {
       const seconds = Object.entries(history.subscriptions).filter(([, column]) => column[index]);
       return { at, subscriptions: Object.fromEntries(seconds.map(([name, column]) => [name, column[index]])) };
@@ -83,6 +89,12 @@ export class Live extends EventTarget {
     this.connected = connected;
     this.dispatchEvent(new Event("state"));
   }
+}
+
+/** Waits until the page is looked at. */
+function seen(signal) {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true, signal }));
 }
 
 function pause(milliseconds, signal) {

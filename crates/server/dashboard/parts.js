@@ -35,16 +35,16 @@ export function when(text, style = "time") {
 export function table(columns, rows, { caption, row: rowOf } = {}) {
   const head = columns.map(({ label, kind, head: own }) => h("th", { scope: "col", class: kind }, own ?? label));
   const body = rows.map((row) => {
-    const cells = columns.map(({ label, cell, kind }) => h("td", { class: kind, "data-label": label }, cell(row)));
+    const cells = columns.map(({ label, cell, kind }) => h("td", { class: kind, "data-label": label }, h("div", { class: "cell" }, cell(row))));
     return h("tr", rowOf?.(row) ?? {}, cells);
   });
   return h("div", { class: "table-box" }, h("table", {}, caption && h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, body)));
 }
 
 /** Names and values. Those without a value are left out. */
-export function facts(pairs) {
+export function facts(pairs, kind = "") {
   const given = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return h("dl", { class: "facts" }, given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  return h("dl", { class: `facts ${kind}` }, given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
 /** A part of a page with a heading. */
@@ -107,8 +107,8 @@ export function toast(text, tone = "good") {
   setTimeout(() => element.remove(), 6000);
 }
 
-/** The way to the next page of a listing, and back to the first. */
-export function pager(page, params, next) {
+/** The way to the next page of a listing, and back to the first. A search looks at so many rows at a time: a page of few says so. */
+export function pager(page, params, next, few = false) {
   const link = (cursor, text) => {
     const there = new URLSearchParams(params);
     if (cursor) there.set("cursor", cursor);
@@ -118,5 +118,5 @@ export function pager(page, params, next) {
   };
   const first = params.has("cursor") && link(null, "First page");
   if (!first && !next) return null;
-  return h("nav", { class: "pager", "aria-label": "Pages" }, first, next && link(next, "Next page"));
+  return h("nav", { class: "pager", "aria-label": "Pages" }, first, next && link(next, few ? "Look further" : "Next page"));
 }

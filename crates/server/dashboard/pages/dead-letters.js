@@ -60,7 +60,7 @@ function ofGroups(page, { items }, again) {
   const columns = [
     { label: "How many", kind: "number strong", cell: (group) => count(group.count) },
     { label: "Error", kind: "lead text", cell: (group) => h("a", { href: `dead-letters?${new URLSearchParams(own(group))}`, class: "clamp" }, group.error || "no error text") },
-    { label: "Reason", cell: (group) => words(group.reason) },
+    { label: "Reason", kind: "nowrap", cell: (group) => words(group.reason) },
     { label: "Type", cell: (group) => group.event_type },
     { label: "Subscription", cell: (group) => group.subscription },
     { label: "Last", kind: "nowrap", cell: (group) => when(group.last_at) },
@@ -90,12 +90,12 @@ function ofLetters(page, { items, next }, again) {
     ticks.set(letter.dead_id, box);
     return box;
   };
-  const columns = page.operator ? [{ label: "", kind: "pick", head: all, cell: one }, ...COLUMNS] : COLUMNS;
+  const columns = page.operator ? [{ label: "Select", kind: "pick", head: all, cell: one }, ...COLUMNS] : COLUMNS;
   return [section("Dead letters", { flush: true }, page.operator && bar, table(columns, items)), pager("dead-letters", page.params, next)];
 }
 
 function none(page, next) {
-  if (next) return empty("None found so far", "The search looks at so many at a time, and there are more.", pager("dead-letters", page.params, next));
+  if (next) return empty("None found so far", "The search looks at so many at a time, and there are more.", pager("dead-letters", page.params, next, true));
   if ([...page.params.keys()].length > 0) return empty("No dead letter fits", "Change the filter, or clear it.");
   return empty("No dead letters", "Everything was delivered, or still is being tried.");
 }
@@ -104,8 +104,7 @@ const COLUMNS = [
   { label: "Type", kind: "lead", cell: (letter) => h("a", { href: `dead-letter?id=${letter.dead_id}` }, letter.event_type) },
   { label: "Key", cell: (letter) => keyLink(letter.key) },
   { label: "Subscription", cell: (letter) => letter.subscription },
-  { label: "Reason", cell: (letter) => words(letter.reason) },
-  { label: "Error", kind: "text", cell: (letter) => h("span", { class: "clamp error-text" }, letter.error) },
+  { label: "Error", kind: "text", cell: (letter) => [h("span", { class: "clamp error-text" }, letter.error), h("small", { class: "muted" }, words(letter.reason))] },
   { label: "Attempts", kind: "number", cell: (letter) => letter.attempts },
   { label: "Died", kind: "nowrap", cell: (letter) => when(letter.moved_at) },
   { label: "State", cell: (letter) => (letter.resolution ? badge(letter.resolution) : letter.holds ? badge("dead", "holds its key") : badge("dead")) },

@@ -35,8 +35,12 @@ function whole(page, { event, payload, redacted, headers, timeline }) {
   document.title = `${event.event_type} · Posthaste`;
   put(page.side, h("span", { class: "muted" }, `position ${event.position}`));
   return [
-    h("div", { class: "columns" }, identity(event), standing(event)),
-    h("div", { class: "columns uneven" }, content(payload, redacted, headers), history(timeline)),
+    h(
+      "div",
+      { class: "columns uneven" },
+      h("div", { class: "stack" }, standing(event), content(payload, redacted, headers)),
+      h("div", { class: "stack" }, identity(event), history(timeline)),
+    ),
   ];
 }
 
@@ -45,7 +49,7 @@ function identity(event) {
   const list = facts([
     ["Id", h("span", { class: "with-button" }, h("span", { class: "mono" }, event.id), copy(event.id, "Id"))],
     ["Key", keyLink(event.key)], ["Topic", event.topic], ["Type", `${event.event_type}, version ${event.event_version}`],
-    ["Aggregate", aggregate], ["Number in the aggregate", event.version], ["Tenant", event.tenant_id], ["Belongs to", event.correlation_id && h("span", { class: "mono" }, event.correlation_id)],
+    ["Aggregate", aggregate], ["Version", event.version], ["Tenant", event.tenant_id], ["Correlation", event.correlation_id && h("span", { class: "mono" }, event.correlation_id)],
     ["Lane", event.lane], ["Happened", when(event.occurred_at, "exact")], ["Written", when(event.created_at, "exact")],
     ["Not before", event.deliver_after && when(event.deliver_after)],
   ]);
@@ -60,7 +64,7 @@ function standing(event) {
       status.blocked_by && `waits for position ${status.blocked_by}`,
     ].filter(Boolean);
     const dead = status.status === "dead" && h("a", { href: `dead-letters?subscription=${encodeURIComponent(status.subscription)}${event.key ? `&key=${encodeURIComponent(event.key)}` : ""}` }, "Dead letter");
-    return h("li", {}, h("div", {}, h("b", {}, status.subscription), more.length > 0 && h("span", { class: "muted" }, more.join(" · ")), status.last_error && h("p", { class: "error-text" }, status.last_error)), dead, badge(status.status));
+    return h("li", {}, h("div", {}, h("p", { class: "standing" }, h("b", {}, status.subscription), badge(status.status), dead), more.length > 0 && h("span", { class: "muted" }, more.join(" · ")), status.last_error && h("p", { class: "error-text" }, status.last_error)));
   });
   const none = empty("No subscription", "Nobody reads the log yet.");
   return section("In each subscription", {}, items.length > 0 ? h("ul", { class: "list" }, items) : none);
@@ -70,12 +74,10 @@ function content(payload, redacted, headers) {
   const rows = Object.entries(headers);
   const columns = [{ label: "Name", kind: "lead mono", cell: ([name]) => name }, { label: "Value", kind: "mono", cell: ([, value]) => value }];
   const aside = [redacted && h("span", { class: "muted" }, "some of it is hidden"), copy(payload, "Payload")];
-  return h(
-    "div",
-    { class: "stack" },
+  return [
     section("Payload", { aside: h("span", { class: "with-button" }, aside) }, h("pre", { tabindex: "0", "aria-label": "Payload" }, pretty(payload))),
     section("Headers", { flush: rows.length > 0 }, rows.length > 0 ? table(columns, rows) : empty("No headers")),
-  );
+  ];
 }
 
 /** What happened, for each subscription of its own. */

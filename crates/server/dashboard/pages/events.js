@@ -9,6 +9,9 @@ export const title = "Events";
 
 const STATUSES = ["pending", "processing", "failed", "delivered", "dead", "delayed", "skipped"];
 const LIVE = 2000;
+/** How many new ones are worth a mark. */
+const FEW = 10;
+const PAGE = 50;
 
 export async function show(page) {
   const { items: subscriptions } = await get("subscriptions", {}, page.signal);
@@ -56,16 +59,18 @@ function form(page, subscriptions) {
 function listing(page, found, seen) {
   const fresh = seen.size > 0;
   const isNew = (event) => fresh && !seen.has(event.id);
-  const marks = new Map(found.items.map((event) => [event.id, isNew(event)]));
+  // Where everything is new, nothing stands out.
+  const few = found.items.filter(isNew).length <= FEW;
+  const marks = new Map(found.items.map((event) => [event.id, few && isNew(event)]));
   found.items.forEach((event) => seen.add(event.id));
   if (found.items.length === 0) return section("Events", {}, none(page, found));
   const row = (event) => ({ class: marks.get(event.id) ? "is-new" : "" });
-  return [section("Events", { flush: true }, table(COLUMNS, found.items, { row })), pager("events", page.params, found.next)];
+  return [section("Events", { flush: true }, table(COLUMNS, found.items, { row })), pager("events", page.params, found.next, found.items.length < PAGE)];
 }
 
 function none(page, found) {
   if (found.next) {
-    return empty("None found so far", "The search looks at so many events at a time, and there are more.", pager("events", page.params, found.next));
+    return empty("None found so far", "The search looks at so many events at a time, and there are more.", pager("events", page.params, found.next, true));
   }
   if ([...page.params.keys()].length > 0) return empty("No event fits", "Change the filter, or clear it.");
   return empty("The log has no events yet", "They appear here as soon as a transaction with one has committed.");
@@ -83,7 +88,7 @@ export const COLUMNS = [
 
 /** The way to a key. */
 export function keyLink(key) {
-  return key === null ? h("span", { class: "muted" }, "none") : h("a", { class: "mono", href: `key?key=${encodeURIComponent(key)}` }, key);
+  return key === null ? h("span", { class: "muted" }, "none") : h("a", { class: "mono", title: key, href: `key?key=${encodeURIComponent(key)}` }, key);
 }
 
 /** The status in each subscription; those that agree are one. */

@@ -7,7 +7,7 @@ import { ago, plural } from "../format.js";
 import { badge, empty, load, pager, section, table, when } from "../parts.js";
 import { statuses } from "./events.js";
 
-export const title = "Key";
+export const title = "Keys";
 
 const AGAIN = 3000;
 
@@ -16,7 +16,7 @@ export async function show(page) {
   const box = h("div", { class: "stack" });
   put(page.body, search(page, key), box);
   if (!key) return put(box, section("One key, in order", {}, empty("Which key?", "All events of a key are in one lane and are delivered in their order. Look one up to see them, and what it waits for.")));
-  page.heading.textContent = key;
+  page.heading.textContent = `Key ${key}`;
   document.title = `${key} · Posthaste`;
   const ask = () => load(box, async () => {
     const query = { cursor: page.params.get("cursor") };
@@ -47,14 +47,14 @@ function whole(page, { items, blocked, next }) {
   const columns = [
     { label: "Position", kind: "number", cell: (event) => event.position },
     { label: "Type", kind: "lead", cell: (event) => h("a", { href: `event?id=${event.id}` }, event.event_type) },
-    { label: "Number", kind: "number", cell: (event) => event.version ?? "–" },
+    { label: "Version", kind: "number", cell: (event) => event.version ?? "–" },
     { label: "Written", kind: "nowrap", cell: (event) => when(event.created_at, "exact") },
     { label: "Status", cell: (event) => statuses(event) },
   ];
   return [
     section("What it waits for", {}, waits(items, blocked)),
     section("Events in order", { flush: true, aside: aggregate }, table(columns, items)),
-    pager("key", page.params, next),
+    pager("key", page.params, next, items.length < 50),
   ];
 }
 

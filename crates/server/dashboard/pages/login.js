@@ -28,6 +28,8 @@ export function show(app, start, problem) {
     h("img", { src: "icon.svg", alt: "", width: 44, height: 44 }),
     h("h1", {}, "Posthaste"),
     h("p", { class: "muted" }, "Log in with a token of this server. It is kept for this tab only."),
+    // Who keeps passwords wants a name beside them.
+    h("input", { type: "text", name: "name", autocomplete: "username", value: "Posthaste", hidden: true }),
     field("Token", token),
     trouble,
     h("button", { type: "submit", class: "button primary" }, "Log in"),

@@ -21,11 +21,12 @@ export async function show(page) {
   put(boxes.charts, charts.map((chart) => chart.element));
   page.signal.addEventListener("abort", () => charts.forEach((chart) => chart.close()), { once: true });
 
+  const past = () => page.live.past(chosen.seconds, page.signal).catch(() => {});
   const draw = () => {
     charts.forEach((chart) => chart.show(page.live.samples, chosen.seconds));
     put(boxes.subscriptions, subscriptions(page));
   };
-  put(page.side, controls(page, chosen, draw));
+  put(page.side, controls(page, chosen, draw, past));
   put(boxes.subscriptions, loading(3));
   put(boxes.relays, loading(3));
   const columns = h("div", { class: "columns" }, boxes.relays, boxes.lately);
@@ -34,8 +35,11 @@ export async function show(page) {
   const news = () => put(boxes.lately, lately(page.live.notices));
   page.live.addEventListener("sample", draw, { signal: page.signal });
   page.live.addEventListener("notice", news, { signal: page.signal });
+  // After a break the stream goes on, and what was missed is asked for.
+  page.live.addEventListener("state", () => page.live.connected && past(), { signal: page.signal });
   draw();
   news();
+  if (page.live.connected) past();
   const ask = () => refresh(page, boxes);
   page.every(ASK, ask);
   await ask();
@@ -53,7 +57,7 @@ async function refresh(page, boxes) {
   }
 }
 
-function controls(page, chosen, draw) {
+function controls(page, chosen, draw, past) {
   const names = [["", "All subscriptions"], ...Object.keys(page.live.last?.subscriptions ?? {}).map((name) => [name, name])];
   const only = choice("subscription", names, "", { "aria-label": "Charts of", onchange: (event) => ((chosen.subscription = event.target.value), draw()) });
   const learn = () => {
@@ -61,8 +65,8 @@ function controls(page, chosen, draw) {
     if (only.options.length !== known.length + 1) put(only, [["", "All subscriptions"], ...known.map((name) => [name, name])].map(([value, text]) => h("option", { value, selected: value === chosen.subscription }, text)));
   };
   page.live.addEventListener("sample", learn, { signal: page.signal });
-  const past = choice("seconds", WINDOWS, "300", { "aria-label": "Charts over", onchange: (event) => ((chosen.seconds = Number(event.target.value)), draw()) });
-  return [only, past];
+  const window = choice("seconds", WINDOWS, "300", { "aria-label": "Charts over", onchange: (event) => ((chosen.seconds = Number(event.target.value)), draw(), past()) });
+  return [only, window];
 }
 
 function makeCharts(only) {
@@ -104,12 +108,12 @@ function subscriptions(page) {
     { label: "Name", kind: "lead", cell: (row) => h("a", { href: `subscriptions?subscription=${encodeURIComponent(row.name)}` }, row.name) },
     { label: "State", cell: stateOf },
     { label: "Last minute", kind: "wide-only", cell: (row) => sparkline(past.map((sample) => sample.subscriptions[row.name]?.delivered_per_second ?? 0)) },
-    { label: "Delivered/s", kind: "number", cell: (row) => rate(row.delivered_per_second) },
-    { label: "Pending", kind: "number", cell: (row) => count(row.pending) },
-    { label: "Failed", kind: "number", cell: (row) => count(row.failed) },
-    { label: "Dead", kind: "number", cell: (row) => (row.dead > 0 ? h("a", { href: `dead-letters?subscription=${encodeURIComponent(row.name)}` }, count(row.dead)) : "0") },
-    { label: "Lag", kind: "number", cell: (row) => span(row.lag_seconds) },
-    { label: "Lanes", kind: "number", cell: (row) => count(row.lanes_held) },
+    { label: "Delivered/s", kind: "number figure", cell: (row) => rate(row.delivered_per_second) },
+    { label: "Pending", kind: "number figure", cell: (row) => count(row.pending) },
+    { label: "Failed", kind: "number figure", cell: (row) => count(row.failed) },
+    { label: "Dead", kind: "number figure", cell: (row) => (row.dead > 0 ? h("a", { href: `dead-letters?subscription=${encodeURIComponent(row.name)}` }, count(row.dead)) : "0") },
+    { label: "Lag", kind: "number figure", cell: (row) => span(row.lag_seconds) },
+    { label: "Lanes", kind: "number figure", cell: (row) => count(row.lanes_held) },
   ];
   return section("Subscriptions", { flush: true, aside: h("a", { href: "subscriptions" }, "Manage") }, table(columns, rows));
 }

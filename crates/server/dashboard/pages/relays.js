@@ -79,9 +79,9 @@ function columns(letters) {
   return [
     { label: "Lane", kind: "lead", cell: (lane) => lane.lane },
     { label: "Holder", cell: (lane) => (lane.holder ? `${letters.get(lane.holder) ?? "?"} · ${lane.holder}` : "free") },
-    { label: "Pending", kind: "number", cell: (lane) => count(lane.pending, lane.pending_estimated) },
-    { label: "Oldest", kind: "number", cell: (lane) => span(lane.oldest_age_seconds) },
-    { label: "Settled up to", kind: "number", cell: (lane) => lane.settled },
+    { label: "Pending", kind: "number figure", cell: (lane) => count(lane.pending, lane.pending_estimated) },
+    { label: "Oldest", kind: "number figure", cell: (lane) => span(lane.oldest_age_seconds) },
+    { label: "Settled up to", kind: "number figure", cell: (lane) => lane.settled },
     { label: "Last line", cell: (lane) => (lane.kind ? [`${lane.kind.replaceAll("_", " ")} (${lane.n}), `, when(lane.at)] : "none") },
   ];
 }

@@ -43,7 +43,7 @@ function card(page, own, checks, draw) {
       ["Died in the last hour", count(own.dead_last_hour)], ["Moved last", when(own.moved_at)],
       ["Lanes", h("a", { href: `relays?subscription=${encodeURIComponent(own.name)}` }, `${count(own.lanes_held)} held`)],
       ["Not fine", trouble(checks)],
-    ]),
+    ], "many"),
   );
 }
 
