@@ -1,0 +1,145 @@
+//! A browser of its own for each test, and what a person does with it.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use fantoccini::{Client, ClientBuilder, Locator, elements::Element};
+use hyper_util::client::legacy::connect::HttpConnector;
+use posthaste_services::chromium::Installation;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::{devtools, program::Program};
+
+/// Far longer than anything takes on a slow machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Browser {
+    pub(crate) client: Client,
+    url: String,
+    driver: Child,
+}
+
+impl Browser {
+    /// A browser that looks at the login of this program.
+    pub(crate) async fn open(program: &Program) -> Self {
+        let installation = Installation::given();
+        let mut driver =
+            Command::new(&installation.driver).arg("--port=0").stdout(Stdio::piped()).spawn().unwrap();
+        let port = port(&mut driver);
+        // Without a sandbox, because tests often run as root in a container, where there is none to be had.
+        let arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"];
+        let capabilities = json!({
+            "goog:chromeOptions": { "binary": installation.browser, "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let Value::Object(capabilities) = capabilities else { unreachable!() };
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities)
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .unwrap();
+        let browser = Self { client, url: program.url.clone(), driver };
+        devtools::resize(&browser.client, 1_360, 900).await;
+        browser.go("").await;
+        browser
+    }
+
+    /// Logs in by the form, as a person does.
+    pub(crate) async fn log_in(&self, token: &str) {
+        self.find("input[name=token]").await.send_keys(token).await.unwrap();
+        self.click("Log in").await;
+        self.see("h1", "Overview").await;
+    }
+
+    pub(crate) async fn go(&self, page: &str) {
+        self.client.goto(&format!("{}{page}", self.url)).await.unwrap();
+    }
+
+    /// The element, once it is there.
+    pub(crate) async fn find(&self, css: &str) -> Element {
+        let found = self.client.wait().at_most(PATIENCE).for_element(Locator::Css(css)).await;
+        found.unwrap_or_else(|error| panic!("{css} is not there: {error}"))
+    }
+
+    /// Clicks on the button or link with this text.
+    pub(crate) async fn click(&self, text: &str) {
+        self.click_in("body", text).await;
+    }
+
+    /// Clicks on the button or link with this text inside of something.
+    pub(crate) async fn click_in(&self, css: &str, text: &str) {
+        // Found and clicked at once: a page that is live may draw itself anew in between.
+        let script = "const [css, text] = arguments;
+            const inside = document.querySelector(css);
+            const found = [...(inside?.querySelectorAll('button, a, summary') ?? [])].find((e) => e.textContent.trim() === text && !e.disabled);
+            found?.focus();
+            found?.click();
+            return Boolean(found);";
+        wait_until(&format!("{text:?} can be clicked in {css}"), async || {
+            self.run(script, &[json!(css), json!(text)]).await == true
+        })
+        .await;
+    }
+
+    /// Waits until an element says this.
+    pub(crate) async fn see(&self, css: &str, text: &str) {
+        let script = "return [...document.querySelectorAll(arguments[0])].some((e) => e.textContent.includes(arguments[1]))";
+        wait_until(&format!("{css} says {text:?}"), async || {
+            self.run(script, &[json!(css), json!(text)]).await == true
+        })
+        .await;
+    }
+
+    /// Waits until a page has everything that it asked for.
+    pub(crate) async fn settle(&self) {
+        let script = "return !document.querySelector('.skeleton') && document.querySelector('main .card') !== null && document.querySelector('.pulse.is-live') !== null";
+        wait_until("the page is whole", async || self.run(script, &[]).await == true).await;
+    }
+
+    pub(crate) async fn run(&self, script: &str, arguments: &[Value]) -> Value {
+        self.client.execute(script, arguments.to_vec()).await.unwrap()
+    }
+
+    /// Everything that can be pressed in the page, by its text.
+    pub(crate) async fn buttons(&self) -> Vec<String> {
+        let script = "return [...document.querySelectorAll('main button')].map((e) => e.textContent.trim())";
+        let found = self.run(script, &[]).await;
+        found.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Ends the browser. One that is dropped instead ends with its driver.
+    pub(crate) async fn close(self) {
+        self.client.clone().close().await.unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        _ = self.driver.kill();
+        _ = self.driver.wait();
+    }
+}
+
+/// Where the driver says that it listens.
+fn port(driver: &mut Child) -> u16 {
+    let lines = BufReader::new(driver.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut ports = lines.filter_map(|line| {
+        let (_, rest) = line.split_once("started successfully on port ")?;
+        rest.trim_end_matches('.').parse().ok()
+    });
+    ports.next().unwrap()
+}
+
+pub(crate) async fn wait_until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    let asking = async {
+        while !condition().await {
+            // Waits for a condition.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("waited too long until {what}"));
+}
