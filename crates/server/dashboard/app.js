@@ -17,12 +17,26 @@ import * as relays from "./pages/relays.js";
 import * as subscriptions from "./pages/subscriptions.js";
 
 const PAGES = {
-  "": overview, events, event, key, "dead-letters": deadLetters, "dead-letter": deadLetter,
-  subscriptions, relays, configuration, audit,
+  "": overview,
+  events,
+  event,
+  key,
+  "dead-letters": deadLetters,
+  "dead-letter": deadLetter,
+  subscriptions,
+  relays,
+  configuration,
+  audit,
 };
 const NAVIGATION = [
-  ["", "Overview"], ["events", "Events"], ["key", "Keys"], ["dead-letters", "Dead letters"], ["subscriptions", "Subscriptions"],
-  ["relays", "Relays and lanes"], ["configuration", "Configuration"], ["audit", "Audit"],
+  ["", "Overview"],
+  ["events", "Events"],
+  ["key", "Keys"],
+  ["dead-letters", "Dead letters"],
+  ["subscriptions", "Subscriptions"],
+  ["relays", "Relays and lanes"],
+  ["configuration", "Configuration"],
+  ["audit", "Audit"],
 ];
 /** A page of one thing belongs to the page of all of them. */
 const PARENT = { event: "events", "dead-letter": "dead-letters" };
@@ -66,7 +80,13 @@ async function show({ arrived = false } = {}) {
   if (arrived) scrollTo(0, 0);
   const { signal } = leaving;
   const context = {
-    body, side, heading, live, me, go, signal,
+    body,
+    side,
+    heading,
+    live,
+    me,
+    go,
+    signal,
     params: new URLSearchParams(location.search),
     operator: me.role === "operator",
     refresh: () => show(),
@@ -82,7 +102,10 @@ async function show({ arrived = false } = {}) {
   } catch (error) {
     if (error.name === "AbortError" || signal.aborted) return;
     if (error.status === 401) return logOut();
-    put(body, failed(error, () => show()));
+    put(
+      body,
+      failed(error, () => show()),
+    );
     if (!("status" in error)) console.error(error);
   }
 }
@@ -98,14 +121,37 @@ function follow(event) {
 
 function frame() {
   links = NAVIGATION.map(([name, text]) => [name, h("a", { href: ROOT + name }, text)]);
-  const menu = h("button", { type: "button", class: "button menu", "aria-expanded": "false", "aria-controls": "navigation" }, "Menu");
+  const menu = h(
+    "button",
+    { type: "button", class: "button menu", "aria-expanded": "false", "aria-controls": "navigation" },
+    "Menu",
+  );
   menu.addEventListener("click", () => menu.setAttribute("aria-expanded", document.body.classList.toggle("menu-open")));
   main = h("main", { id: "main", tabindex: "-1" });
-  const brand = h("a", { class: "brand", href: ROOT }, h("img", { src: `${ROOT}icon.svg`, alt: "", width: 26, height: 26 }), "Posthaste");
+  const brand = h(
+    "a",
+    { class: "brand", href: ROOT },
+    h("img", { src: `${ROOT}icon.svg`, alt: "", width: 26, height: 26 }),
+    "Posthaste",
+  );
   const out = session.known && h("button", { type: "button", class: "button small", onclick: logOut }, "Log out");
   const who = h("p", { class: "who" }, h("b", {}, me.name), h("span", { class: "muted" }, me.role));
   const foot = h("div", { class: "side-foot" }, who, themes(), out, h("p", { class: "muted version" }, `Version ${me.version}`));
-  const side = h("div", { class: "side" }, h("div", { class: "side-head" }, brand, pulse(), menu), h("div", { id: "navigation", class: "side-body" }, h("nav", { "aria-label": "Pages" }, links.map(([, link]) => link)), foot));
+  const side = h(
+    "div",
+    { class: "side" },
+    h("div", { class: "side-head" }, brand, pulse(), menu),
+    h(
+      "div",
+      { id: "navigation", class: "side-body" },
+      h(
+        "nav",
+        { "aria-label": "Pages" },
+        links.map(([, link]) => link),
+      ),
+      foot,
+    ),
+  );
   put(app, h("a", { class: "skip", href: "#main" }, "Skip to the page"), h("div", { class: "frame" }, side, main));
 }
 
@@ -123,8 +169,15 @@ function pulse() {
 
 function themes() {
   const names = { system: "As the system", light: "Light", dark: "Dark" };
-  const options = Object.entries(names).map(([value, text]) => h("option", { value, selected: value === posthasteTheme.get() }, text));
-  return h("label", { class: "theme" }, h("span", {}, "Colours"), h("select", { onchange: (event) => posthasteTheme.set(event.target.value) }, options));
+  const options = Object.entries(names).map(([value, text]) =>
+    h("option", { value, selected: value === posthasteTheme.get() }, text),
+  );
+  return h(
+    "label",
+    { class: "theme" },
+    h("span", {}, "Colours"),
+    h("select", { onchange: (event) => posthasteTheme.set(event.target.value) }, options),
+  );
 }
 
 function logOut() {
@@ -159,4 +212,9 @@ addEventListener("pagehide", () => live?.stop());
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 addEventListener("popstate", () => me && show({ arrived: true }));
 put(app, loading());
-start().catch((error) => put(app, failed(error, () => location.reload())));
+start().catch((error) =>
+  put(
+    app,
+    failed(error, () => location.reload()),
+  ),
+);

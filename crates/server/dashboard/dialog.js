@@ -32,7 +32,12 @@ export function ask({ title, text, fields, act, confirm, danger, wide }) {
       text && h("p", { class: "muted" }, text),
       fields,
       trouble,
-      h("div", { class: "actions end" }, button("Cancel", () => dialog.close()), yes),
+      h(
+        "div",
+        { class: "actions end" },
+        button("Cancel", () => dialog.close()),
+        yes,
+      ),
     );
     const dialog = h("dialog", { class: wide ? "wide" : "", "aria-labelledby": name }, form);
     dialog.addEventListener("close", () => {

@@ -24,7 +24,8 @@ export function choice(name, options, value = "", attributes = {}) {
 /** A time, as this place has it; the address has it in UTC. */
 export function moment(name, value) {
   const at = value ? new Date(value) : null;
-  const local = at && !Number.isNaN(at.getTime()) ? new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19) : "";
+  const local =
+    at && !Number.isNaN(at.getTime()) ? new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19) : "";
   return h("input", { type: "datetime-local", name, step: 1, value: local });
 }
 
@@ -48,7 +49,13 @@ export function read(form) {
 /** A filter over `page`: what is in sight, and what is behind "More filters". */
 export function filter(page, go, params, { fields, more = [] }) {
   const inner = more.some(([name]) => params.has(name));
-  const list = (items, last) => h("div", { class: "fields" }, items.map(([, element]) => element), last);
+  const list = (items, last) =>
+    h(
+      "div",
+      { class: "fields" },
+      items.map(([, element]) => element),
+      last,
+    );
   const clear = [...params.keys()].length > 0 && h("a", { class: "button", href: page }, "Clear");
   const actions = h("div", { class: "actions" }, h("button", { type: "submit", class: "button primary" }, "Filter"), clear);
   const submit = (event) => {

@@ -5,11 +5,33 @@ import { ago, exact, full, time } from "./format.js";
 
 // A state is a word; the tone only underlines it.
 const TONES = {
-  delivered: "good", fine: "good", running: "good", done: "good", closed: "good",
-  pending: "plain", skipped: "plain", unknown: "plain", cancelled: "plain", waiting: "plain",
-  processing: "accent", delayed: "accent", replayed: "accent", published: "accent",
-  failed: "warn", warning: "warn", paused: "warn", pausing: "warn", reset: "warn",
-  dead: "bad", failing: "bad", down: "bad", discarded: "bad",
+  delivered: "good",
+  fine: "good",
+  running: "good",
+  resumed: "good",
+  finished: "good",
+  done: "good",
+  closed: "good",
+  pending: "plain",
+  skipped: "plain",
+  unknown: "plain",
+  cancelled: "plain",
+  waiting: "plain",
+  processing: "accent",
+  delayed: "accent",
+  replayed: "accent",
+  edited: "accent",
+  started: "accent",
+  published: "accent",
+  failed: "warn",
+  warning: "warn",
+  paused: "warn",
+  pausing: "warn",
+  reset: "warn",
+  dead: "bad",
+  failing: "bad",
+  down: "bad",
+  discarded: "bad",
 };
 
 /** A state in a word. */
@@ -35,22 +57,37 @@ export function when(text, style = "time") {
 export function table(columns, rows, { caption, row: rowOf } = {}) {
   const head = columns.map(({ label, kind, head: own }) => h("th", { scope: "col", class: kind }, own ?? label));
   const body = rows.map((row) => {
-    const cells = columns.map(({ label, cell, kind }) => h("td", { class: kind, "data-label": label }, h("div", { class: "cell" }, cell(row))));
+    const cells = columns.map(({ label, cell, kind }) =>
+      h("td", { class: kind, "data-label": label }, h("div", { class: "cell" }, cell(row))),
+    );
     return h("tr", rowOf?.(row) ?? {}, cells);
   });
-  return h("div", { class: "table-box" }, h("table", {}, caption && h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, body)));
+  return h(
+    "div",
+    { class: "table-box" },
+    h("table", {}, caption && h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, body)),
+  );
 }
 
 /** Names and values. Those without a value are left out. */
 export function facts(pairs, kind = "") {
   const given = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return h("dl", { class: `facts ${kind}` }, given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  return h(
+    "dl",
+    { class: `facts ${kind}` },
+    given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );
 }
 
 /** A part of a page with a heading. */
 export function section(title, { aside, flush } = {}, ...children) {
   const name = id("section");
-  return h("section", { class: `card${flush ? " flush" : ""}`, "aria-labelledby": name }, h("header", { class: "card-head" }, h("h2", { id: name }, title), aside), children);
+  return h(
+    "section",
+    { class: `card${flush ? " flush" : ""}`, "aria-labelledby": name },
+    h("header", { class: "card-head" }, h("h2", { id: name }, title), aside),
+    children,
+  );
 }
 
 /** What is shown while an answer is awaited. */
@@ -67,7 +104,13 @@ export function empty(title, text, action) {
 /** What is shown where something failed. */
 export function failed(problem, again) {
   const button = again && h("button", { type: "button", class: "button", onclick: again }, "Try again");
-  return h("div", { class: "empty is-bad", role: "alert" }, h("p", { class: "empty-title" }, problem.title ?? "This page has a fault"), h("p", {}, problem.message), button);
+  return h(
+    "div",
+    { class: "empty is-bad", role: "alert" },
+    h("p", { class: "empty-title" }, problem.title ?? "This page has a fault"),
+    h("p", {}, problem.message),
+    button,
+  );
 }
 
 /** Asks, and shows what came, or why it did not. `ask` may be called again by what it shows. */
@@ -77,7 +120,10 @@ export async function load(box, ask, lines) {
     put(box, await ask());
   } catch (error) {
     if (error.name === "AbortError") return;
-    put(box, failed(error, () => (put(box), load(box, ask, lines))));
+    put(
+      box,
+      failed(error, () => (put(box), load(box, ask, lines))),
+    );
     if (!("status" in error)) console.error(error);
   }
 }

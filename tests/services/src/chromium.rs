@@ -86,7 +86,10 @@ mod tests {
     #[test]
     fn says_what_to_do_where_it_cannot_be_installed() {
         let text = MISSING.otherwise();
-        assert!(text.contains(CHROMIUM) && text.contains("chromedriver") && !text.contains("compose"), "{text}");
+        assert!(
+            text.contains(CHROMIUM) && text.contains("chromedriver") && !text.contains("compose"),
+            "{text}"
+        );
         assert!(HOW.contains(CHROMIUM) && HOW.contains("services up"));
     }
 }

@@ -21,16 +21,25 @@ export async function show(page) {
     ],
   });
   put(page.body, form, box);
-  await load(box, async () => {
-    const found = await get("audit", Object.fromEntries(page.params), page.signal);
-    if (found.items.length === 0 && !found.next) return section("Acts", {}, none(page));
-    return [section("Acts", { flush: true }, table(COLUMNS, found.items)), pager("audit", page.params, found.next)];
-  }, 6);
+  await load(
+    box,
+    async () => {
+      const found = await get("audit", Object.fromEntries(page.params), page.signal);
+      if (found.items.length === 0 && !found.next) return section("Acts", {}, none(page));
+      return [section("Acts", { flush: true }, table(COLUMNS, found.items)), pager("audit", page.params, found.next)];
+    },
+    6,
+  );
 }
 
 function none(page) {
   const filtered = [...page.params.keys()].length > 0;
-  return filtered ? empty("No act fits", "Change the filter, or clear it.") : empty("Nobody did anything yet", "Pauses, replays, edits and everything else that changes something is written down here, with who did it.");
+  return filtered
+    ? empty("No act fits", "Change the filter, or clear it.")
+    : empty(
+        "Nobody did anything yet",
+        "Pauses, replays, edits and everything else that changes something is written down here, with who did it.",
+      );
 }
 
 const COLUMNS = [

@@ -9,16 +9,33 @@ export const title = "Configuration";
 export async function show(page) {
   const box = h("div");
   put(page.body, box);
-  await load(box, async () => {
-    try {
-      const { text } = await get("config", {}, page.signal);
-      const aside = h("span", { class: "with-button" }, h("span", { class: "muted" }, "defaults included, secrets left out"), copy(text, "Configuration"));
-      return section("Of the relay that serves this", { aside }, h("pre", { class: "whole", tabindex: "0", "aria-label": "Configuration" }, h("code", {}, text.split("\n").map(line))));
-    } catch (error) {
-      if (error.status !== 404) throw error;
-      return section("Configuration", {}, empty("There is none to show", "This server was started by a program, and not by a file."));
-    }
-  }, 12);
+  await load(
+    box,
+    async () => {
+      try {
+        const { text } = await get("config", {}, page.signal);
+        const aside = h(
+          "span",
+          { class: "with-button" },
+          h("span", { class: "muted" }, "defaults included, secrets left out"),
+          copy(text, "Configuration"),
+        );
+        return section(
+          "Of the relay that serves this",
+          { aside },
+          h("pre", { class: "whole", tabindex: "0", "aria-label": "Configuration" }, h("code", {}, text.split("\n").map(line))),
+        );
+      } catch (error) {
+        if (error.status !== 404) throw error;
+        return section(
+          "Configuration",
+          {},
+          empty("There is none to show", "This server was started by a program, and not by a file."),
+        );
+      }
+    },
+    12,
+  );
 }
 
 /** A line of the file: comments step back, names stand out. */

@@ -17,7 +17,10 @@ const MEANING = {
 /** Replays or discards these, at once. */
 export function resolveThese(kind, ids) {
   return ask({
-    title: `${VERB[kind]} ${plural(ids.length, "dead letter")}?`, text: MEANING[kind], confirm: VERB[kind], danger: kind === "discard",
+    title: `${VERB[kind]} ${plural(ids.length, "dead letter")}?`,
+    text: MEANING[kind],
+    confirm: VERB[kind],
+    danger: kind === "discard",
     act: async () => {
       const { concerned } = await post(`dead-letters/${kind}`, { ids });
       return `${plural(concerned, "dead letter")} ${DONE[kind]}`;
@@ -41,9 +44,18 @@ export async function resolveFitting(kind, selection) {
   const chosen = Object.entries(selection).map(([name, value]) => h("div", {}, h("dt", {}, words(name)), h("dd", {}, value)));
   const pace = h("input", { type: "number", name: "per_second", min: 1, max: 1_000_000, placeholder: "as fast as it goes" });
   return ask({
-    title: `${VERB[kind]} ${plural(concerned, "dead letter")}?`, text: `${MEANING[kind]} Relays do it in batches; it survives a restart and can be cancelled.`,
-    confirm: `${VERB[kind]} ${count(concerned)}`, danger: kind === "discard",
-    fields: [h("dl", { class: "facts" }, chosen.length > 0 ? chosen : h("div", {}, h("dt", {}, "Which"), h("dd", {}, "all dead letters"))), field("How many a second at most", pace)],
+    title: `${VERB[kind]} ${plural(concerned, "dead letter")}?`,
+    text: `${MEANING[kind]} Relays do it in batches; it survives a restart and can be cancelled.`,
+    confirm: `${VERB[kind]} ${count(concerned)}`,
+    danger: kind === "discard",
+    fields: [
+      h(
+        "dl",
+        { class: "facts" },
+        chosen.length > 0 ? chosen : h("div", {}, h("dt", {}, "Which"), h("dd", {}, "all dead letters")),
+      ),
+      field("How many a second at most", pace),
+    ],
     act: async () => {
       const body = { filter: selection };
       if (pace.value) body.per_second = Number(pace.value);
@@ -56,14 +68,25 @@ export async function resolveFitting(kind, selection) {
 /** Changes a dead letter and sends it again, under a new id. */
 export function edit(letter) {
   const payload = h("textarea", { name: "payload", rows: 12, spellcheck: "false", value: indented(letter) });
-  const headers = h("textarea", { name: "headers", rows: 4, spellcheck: "false", value: JSON.stringify(letter.headers, null, 2) });
+  const headers = h("textarea", {
+    name: "headers",
+    rows: 4,
+    spellcheck: "false",
+    value: JSON.stringify(letter.headers, null, 2),
+  });
   const topic = text("topic", letter.topic);
   const before = { payload: payload.value, headers: headers.value };
   const hidden = letter.redacted && "Some of it is hidden behind ***. Write what belongs there, or leave the payload as it is.";
   return ask({
-    title: `Edit and replay dead letter ${letter.dead_id}`, wide: true, confirm: "Replay with changes",
+    title: `Edit and replay dead letter ${letter.dead_id}`,
+    wide: true,
+    confirm: "Replay with changes",
     text: "It is sent again under a new id, which points to the old one.",
-    fields: [field("Payload", payload, hidden), field("Headers", headers, "as JSON: names and texts, all of them"), field("Topic", topic)],
+    fields: [
+      field("Payload", payload, hidden),
+      field("Headers", headers, "as JSON: names and texts, all of them"),
+      field("Topic", topic),
+    ],
     act: async () => {
       const body = {};
       if (payload.value !== before.payload) body.payload = compact(payload.value);

@@ -12,15 +12,27 @@ import { jobs } from "./jobs.js";
 export const title = "Dead letters";
 
 const REASONS = ["max_retries_exceeded", "poison_message", "schema_validation_failed", "processing_timeout", "permanent_failure"];
-const SELECTION = ["subscription", "reason", "event_type", "topic", "key", "error", "error_prefix", "moved_after", "moved_before"];
+const SELECTION = [
+  "subscription",
+  "reason",
+  "event_type",
+  "topic",
+  "key",
+  "error",
+  "error_prefix",
+  "moved_after",
+  "moved_before",
+];
 
 export async function show(page) {
   const [groups, running, list] = [h("div"), h("div"), h("div", { class: "stack" })];
   const selection = Object.fromEntries([...page.params].filter(([name]) => SELECTION.includes(name)));
   const again = () => Promise.all([drawGroups(), drawList(), progress.draw()]);
   const progress = jobs(page, running, () => Promise.all([drawGroups(), drawList()]));
-  const drawGroups = () => load(groups, async () => ofGroups(page, await get("dead-letters/groups", selection, page.signal), again), 4);
-  const drawList = () => load(list, async () => ofLetters(page, await get("dead-letters", Object.fromEntries(page.params), page.signal), again), 6);
+  const drawGroups = () =>
+    load(groups, async () => ofGroups(page, await get("dead-letters/groups", selection, page.signal), again), 4);
+  const drawList = () =>
+    load(list, async () => ofLetters(page, await get("dead-letters", Object.fromEntries(page.params), page.signal), again), 6);
   put(page.body, running, groups, form(page), list);
   if (page.operator) put(page.side, fitting(selection, again));
   await again();
@@ -37,15 +49,22 @@ function form(page) {
   const value = (name) => page.params.get(name) ?? "";
   const own = (name, label, hint) => [name, field(label, text(name, value(name)), hint)];
   // A group chooses by the exact line of the error; a person by its beginning.
-  const error = page.params.has("error") ? own("error", "Error", "exactly this first line") : own("error_prefix", "Error begins with");
+  const error = page.params.has("error")
+    ? own("error", "Error", "exactly this first line")
+    : own("error_prefix", "Error begins with");
   return filter("dead-letters", page.go, page.params, {
     fields: [
       own("subscription", "Subscription"),
-      ["reason", field("Reason", choice("reason", [["", "Any"], ...REASONS.map((reason) => [reason, words(reason)])], value("reason")))],
-      own("event_type", "Type"), error,
+      [
+        "reason",
+        field("Reason", choice("reason", [["", "Any"], ...REASONS.map((reason) => [reason, words(reason)])], value("reason"))),
+      ],
+      own("event_type", "Type"),
+      error,
     ],
     more: [
-      own("topic", "Topic"), own("key", "Key"),
+      own("topic", "Topic"),
+      own("key", "Key"),
       ["moved_after", field("Died from", moment("moved_after", value("moved_after")))],
       ["moved_before", field("Died before", moment("moved_before", value("moved_before")))],
       ["resolved", tick("resolved", "Also those that are replayed or discarded", value("resolved") === "true")],
@@ -55,18 +74,38 @@ function form(page) {
 
 function ofGroups(page, { items }, again) {
   if (items.length === 0) return null;
-  const own = (group) => ({ subscription: group.subscription, reason: group.reason, event_type: group.event_type, error: group.error });
-  const acts = (group) => h("span", { class: "actions" }, button("Replay…", async () => (await resolveFitting("replay", own(group))) && again(), "small"), button("Discard…", async () => (await resolveFitting("discard", own(group))) && again(), "small quiet-danger"));
+  const own = (group) => ({
+    subscription: group.subscription,
+    reason: group.reason,
+    event_type: group.event_type,
+    error: group.error,
+  });
+  const acts = (group) =>
+    h(
+      "span",
+      { class: "actions" },
+      button("Replay…", async () => (await resolveFitting("replay", own(group))) && again(), "small"),
+      button("Discard…", async () => (await resolveFitting("discard", own(group))) && again(), "small quiet-danger"),
+    );
   const columns = [
     { label: "How many", kind: "number strong", cell: (group) => count(group.count) },
-    { label: "Error", kind: "lead text", cell: (group) => h("a", { href: `dead-letters?${new URLSearchParams(own(group))}`, class: "clamp" }, group.error || "no error text") },
+    {
+      label: "Error",
+      kind: "lead text",
+      cell: (group) =>
+        h("a", { href: `dead-letters?${new URLSearchParams(own(group))}`, class: "clamp" }, group.error || "no error text"),
+    },
     { label: "Reason", kind: "nowrap", cell: (group) => words(group.reason) },
     { label: "Type", cell: (group) => group.event_type },
     { label: "Subscription", cell: (group) => group.subscription },
     { label: "Last", kind: "nowrap", cell: (group) => when(group.last_at) },
   ];
   if (page.operator) columns.push({ label: "Do", kind: "act", cell: acts });
-  return section("What they died of", { flush: true, aside: h("span", { class: "muted" }, plural(items.length, "group")) }, table(columns, items));
+  return section(
+    "What they died of",
+    { flush: true, aside: h("span", { class: "muted" }, plural(items.length, "group")) },
+    table(columns, items),
+  );
 }
 
 function ofLetters(page, { items, next }, again) {
@@ -83,19 +122,35 @@ function ofLetters(page, { items, next }, again) {
     all.checked = chosen.size === ticks.size && ticks.size > 0;
   };
   const set = (id, on) => (on ? chosen.add(id) : chosen.delete(id));
-  const all = h("input", { type: "checkbox", "aria-label": "Select all on this page", onchange: () => (ticks.forEach((box, id) => (set(id, all.checked), (box.checked = all.checked))), tell()) });
+  const all = h("input", {
+    type: "checkbox",
+    "aria-label": "Select all on this page",
+    onchange: () => (ticks.forEach((box, id) => (set(id, all.checked), (box.checked = all.checked))), tell()),
+  });
   const one = (letter) => {
     if (letter.resolution) return null;
-    const box = h("input", { type: "checkbox", "aria-label": `Select dead letter ${letter.dead_id}`, onchange: () => (set(letter.dead_id, box.checked), tell()) });
+    const box = h("input", {
+      type: "checkbox",
+      "aria-label": `Select dead letter ${letter.dead_id}`,
+      onchange: () => (set(letter.dead_id, box.checked), tell()),
+    });
     ticks.set(letter.dead_id, box);
     return box;
   };
   const columns = page.operator ? [{ label: "Select", kind: "pick", head: all, cell: one }, ...COLUMNS] : COLUMNS;
-  return [section("Dead letters", { flush: true }, page.operator && bar, table(columns, items)), pager("dead-letters", page.params, next)];
+  return [
+    section("Dead letters", { flush: true }, page.operator && bar, table(columns, items)),
+    pager("dead-letters", page.params, next),
+  ];
 }
 
 function none(page, next) {
-  if (next) return empty("None found so far", "The search looks at so many at a time, and there are more.", pager("dead-letters", page.params, next, true));
+  if (next)
+    return empty(
+      "None found so far",
+      "The search looks at so many at a time, and there are more.",
+      pager("dead-letters", page.params, next, true),
+    );
   if ([...page.params.keys()].length > 0) return empty("No dead letter fits", "Change the filter, or clear it.");
   return empty("No dead letters", "Everything was delivered, or still is being tried.");
 }
@@ -104,8 +159,19 @@ const COLUMNS = [
   { label: "Type", kind: "lead", cell: (letter) => h("a", { href: `dead-letter?id=${letter.dead_id}` }, letter.event_type) },
   { label: "Key", cell: (letter) => keyLink(letter.key) },
   { label: "Subscription", cell: (letter) => letter.subscription },
-  { label: "Error", kind: "text", cell: (letter) => [h("span", { class: "clamp error-text" }, letter.error), h("small", { class: "muted" }, words(letter.reason))] },
+  {
+    label: "Error",
+    kind: "text",
+    cell: (letter) => [
+      h("span", { class: "clamp error-text" }, letter.error),
+      h("small", { class: "muted" }, words(letter.reason)),
+    ],
+  },
   { label: "Attempts", kind: "number", cell: (letter) => letter.attempts },
   { label: "Died", kind: "nowrap", cell: (letter) => when(letter.moved_at) },
-  { label: "State", cell: (letter) => (letter.resolution ? badge(letter.resolution) : letter.holds ? badge("dead", "holds its key") : badge("dead")) },
+  {
+    label: "State",
+    cell: (letter) =>
+      letter.resolution ? badge(letter.resolution) : letter.holds ? badge("dead", "holds its key") : badge("dead"),
+  },
 ];

@@ -19,13 +19,25 @@ export async function show(page) {
   const isLive = !page.params.has("cursor") && !page.params.has("sort") && !page.params.has("created_before");
   const live = h("input", { type: "checkbox", checked: isLive });
   if (isLive) put(page.side, h("label", { class: "tick" }, live, "Live"));
-  put(page.body, form(page, subscriptions.map(({ name }) => name)), list);
+  put(
+    page.body,
+    form(
+      page,
+      subscriptions.map(({ name }) => name),
+    ),
+    list,
+  );
 
   const seen = new Set();
-  const ask = () => load(list, async () => {
-    const found = await get("events", Object.fromEntries(page.params), page.signal);
-    return listing(page, found, seen);
-  }, 8);
+  const ask = () =>
+    load(
+      list,
+      async () => {
+        const found = await get("events", Object.fromEntries(page.params), page.signal);
+        return listing(page, found, seen);
+      },
+      8,
+    );
   if (isLive) page.every(LIVE, () => live.checked && !list.contains(document.activeElement) && ask());
   await ask();
 }
@@ -44,14 +56,32 @@ function form(page, subscriptions) {
   const own = (name, label, attributes) => [name, field(label, text(name, value(name), attributes))];
   return filter("events", page.go, params, {
     fields: [
-      ["subscription", field("Subscription", subscription)], ["status", field("Status", status)],
-      own("event_type", "Type", { placeholder: "order.placed" }), own("key", "Key"),
+      ["subscription", field("Subscription", subscription)],
+      ["status", field("Status", status)],
+      own("event_type", "Type", { placeholder: "order.placed" }),
+      own("key", "Key"),
     ],
     more: [
-      own("topic", "Topic"), own("aggregate_type", "Aggregate type"), own("aggregate_id", "Aggregate id"), own("tenant_id", "Tenant"),
+      own("topic", "Topic"),
+      own("aggregate_type", "Aggregate type"),
+      own("aggregate_id", "Aggregate id"),
+      own("tenant_id", "Tenant"),
       ["created_after", field("Written from", moment("created_after", value("created_after")))],
       ["created_before", field("Written before", moment("created_before", value("created_before")))],
-      ["sort", field("Order", choice("sort", [["", "Newest first"], ["oldest", "Oldest first"]], value("sort")))],
+      [
+        "sort",
+        field(
+          "Order",
+          choice(
+            "sort",
+            [
+              ["", "Newest first"],
+              ["oldest", "Oldest first"],
+            ],
+            value("sort"),
+          ),
+        ),
+      ],
     ],
   });
 }
@@ -65,12 +95,19 @@ function listing(page, found, seen) {
   found.items.forEach((event) => seen.add(event.id));
   if (found.items.length === 0) return section("Events", {}, none(page, found));
   const row = (event) => ({ class: marks.get(event.id) ? "is-new" : "" });
-  return [section("Events", { flush: true }, table(COLUMNS, found.items, { row })), pager("events", page.params, found.next, found.items.length < PAGE)];
+  return [
+    section("Events", { flush: true }, table(COLUMNS, found.items, { row })),
+    pager("events", page.params, found.next, found.items.length < PAGE),
+  ];
 }
 
 function none(page, found) {
   if (found.next) {
-    return empty("None found so far", "The search looks at so many events at a time, and there are more.", pager("events", page.params, found.next, true));
+    return empty(
+      "None found so far",
+      "The search looks at so many events at a time, and there are more.",
+      pager("events", page.params, found.next, true),
+    );
   }
   if ([...page.params.keys()].length > 0) return empty("No event fits", "Change the filter, or clear it.");
   return empty("The log has no events yet", "They appear here as soon as a transaction with one has committed.");
@@ -82,13 +119,15 @@ export const COLUMNS = [
   { label: "Type", kind: "lead", cell: (event) => h("a", { href: `event?id=${event.id}` }, event.event_type) },
   { label: "Key", cell: (event) => keyLink(event.key) },
   { label: "Topic", cell: (event) => event.topic },
-  { label: "Status", cell: (event) => statuses(event) },
+  { label: "Status", kind: "status", cell: (event) => statuses(event) },
   { label: "Position", kind: "number", cell: (event) => event.position },
 ];
 
 /** The way to a key. */
 export function keyLink(key) {
-  return key === null ? h("span", { class: "muted" }, "none") : h("a", { class: "mono", title: key, href: `key?key=${encodeURIComponent(key)}` }, key);
+  return key === null
+    ? h("span", { class: "muted" }, "none")
+    : h("a", { class: "mono", title: key, href: `key?key=${encodeURIComponent(key)}` }, key);
 }
 
 /** The status in each subscription; those that agree are one. */

@@ -19,7 +19,19 @@ export function jobs(page, box, finished) {
     const over = [...open].some((id) => !now.has(id));
     open = now;
     const seen = found.items.filter((job) => isOpen(job) || Date.now() - new Date(job.finished_at) < LATELY).slice(0, 5);
-    put(box, seen.length > 0 && section("Jobs", {}, h("ul", { class: "list" }, seen.map((job) => item(page, job, draw)))));
+    put(
+      box,
+      seen.length > 0 &&
+        section(
+          "Jobs",
+          {},
+          h(
+            "ul",
+            { class: "list" },
+            seen.map((job) => item(page, job, draw)),
+          ),
+        ),
+    );
     if (over) await finished();
   };
   page.every(AGAIN, () => open.size > 0 && draw());
@@ -31,8 +43,15 @@ function isOpen(job) {
 }
 
 function item(page, job, draw) {
-  const about = Object.entries(job.filter).filter(([, value]) => value !== null).map(([name, value]) => `${words(name)} ${value}`).join(", ");
-  const bar = h("progress", { max: Math.max(1, job.concerned), value: job.state === "done" ? Math.max(1, job.concerned) : job.done, "aria-label": `Job ${job.job_id}` });
+  const about = Object.entries(job.filter)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${words(name)} ${value}`)
+    .join(", ");
+  const bar = h("progress", {
+    max: Math.max(1, job.concerned),
+    value: job.state === "done" ? Math.max(1, job.concerned) : job.done,
+    "aria-label": `Job ${job.job_id}`,
+  });
   const cancel = async () => {
     try {
       await post(`jobs/${job.job_id}/cancel`);
@@ -47,7 +66,19 @@ function item(page, job, draw) {
     "li",
     {},
     badge(job.state),
-    h("div", { class: "grow" }, h("p", {}, h("b", {}, `${job.kind} ${count(job.done)} of ${count(job.concerned)}`), h("span", { class: "muted" }, ` ${about || "all dead letters"}${pace}`)), bar, h("p", { class: "muted small" }, `Job ${job.job_id}, asked for by ${job.requested_by} at `, when(job.requested_at)), job.error && h("p", { class: "error-text" }, job.error)),
+    h(
+      "div",
+      { class: "grow" },
+      h(
+        "p",
+        {},
+        h("b", {}, `${job.kind} ${count(job.done)} of ${count(job.concerned)}`),
+        h("span", { class: "muted" }, ` ${about || "all dead letters"}${pace}`),
+      ),
+      bar,
+      h("p", { class: "muted small" }, `Job ${job.job_id}, asked for by ${job.requested_by} at `, when(job.requested_at)),
+      job.error && h("p", { class: "error-text" }, job.error),
+    ),
     page.operator && isOpen(job) && button("Cancel job", cancel, "small"),
   );
 }

@@ -15,18 +15,38 @@ export async function show(page) {
   const key = page.params.get("key");
   const box = h("div", { class: "stack" });
   put(page.body, search(page, key), box);
-  if (!key) return put(box, section("One key, in order", {}, empty("Which key?", "All events of a key are in one lane and are delivered in their order. Look one up to see them, and what it waits for.")));
+  if (!key)
+    return put(
+      box,
+      section(
+        "One key, in order",
+        {},
+        empty(
+          "Which key?",
+          "All events of a key are in one lane and are delivered in their order. Look one up to see them, and what it waits for.",
+        ),
+      ),
+    );
   page.heading.textContent = `Key ${key}`;
   document.title = `${key} · Posthaste`;
-  const ask = () => load(box, async () => {
-    const query = { cursor: page.params.get("cursor") };
-    try {
-      return whole(page, await get(`keys/${part(key)}`, query, page.signal));
-    } catch (error) {
-      if (error.status !== 404) throw error;
-      return section("Events of this key", {}, empty("No event has this key", "It was never used, or its events are delivered and removed by the retention."));
-    }
-  }, 6);
+  const ask = () =>
+    load(
+      box,
+      async () => {
+        const query = { cursor: page.params.get("cursor") };
+        try {
+          return whole(page, await get(`keys/${part(key)}`, query, page.signal));
+        } catch (error) {
+          if (error.status !== 404) throw error;
+          return section(
+            "Events of this key",
+            {},
+            empty("No event has this key", "It was never used, or its events are delivered and removed by the retention."),
+          );
+        }
+      },
+      6,
+    );
   page.every(AGAIN, () => box.contains(document.activeElement) || ask());
   await ask();
 }
@@ -37,7 +57,12 @@ function search(page, key) {
     event.preventDefault();
     page.go(`key?key=${encodeURIComponent(input.value.trim())}`);
   };
-  return h("form", { class: "card filter one-line", onsubmit: submit, "aria-label": "Look a key up" }, field("Key", input), h("button", { type: "submit", class: "button primary" }, "Look up"));
+  return h(
+    "form",
+    { class: "card filter one-line", onsubmit: submit, "aria-label": "Look a key up" },
+    field("Key", input),
+    h("button", { type: "submit", class: "button primary" }, "Look up"),
+  );
 }
 
 function whole(page, { items, blocked, next }) {
@@ -49,7 +74,7 @@ function whole(page, { items, blocked, next }) {
     { label: "Type", kind: "lead", cell: (event) => h("a", { href: `event?id=${event.id}` }, event.event_type) },
     { label: "Version", kind: "number", cell: (event) => event.version ?? "–" },
     { label: "Written", kind: "nowrap", cell: (event) => when(event.created_at, "exact") },
-    { label: "Status", cell: (event) => statuses(event) },
+    { label: "Status", kind: "status", cell: (event) => statuses(event) },
   ];
   return [
     section("What it waits for", {}, waits(items, blocked)),
@@ -62,10 +87,34 @@ function waits(items, blocked) {
   if (blocked.length === 0) return h("p", { class: "calm-line" }, badge("fine"), "Nothing blocks this key.");
   const list = blocked.map((found) => {
     const head = items.find((event) => event.position === found.position);
-    const name = head ? h("a", { href: `event?id=${head.id}` }, `${head.event_type} at position ${found.position}`) : `position ${found.position}`;
-    const why = found.due_at ? `It failed, and is tried again ${ago(found.due_at)}.` : "It is a dead letter that holds the key until somebody has decided.";
-    const decide = !found.due_at && h("a", { class: "button small", href: `dead-letters?subscription=${encodeURIComponent(found.subscription)}&key=${encodeURIComponent(head?.key ?? items[0].key)}` }, "Decide");
-    return h("li", {}, badge("failed", "blocked"), h("div", {}, h("p", {}, h("b", {}, found.subscription), " waits for ", name, "."), h("p", { class: "muted" }, `${why} ${plural(found.waiting, "event waits", "events wait")} behind it on this page.`)), decide);
+    const name = head
+      ? h("a", { href: `event?id=${head.id}` }, `${head.event_type} at position ${found.position}`)
+      : `position ${found.position}`;
+    const why = found.due_at
+      ? `It failed, and is tried again ${ago(found.due_at)}.`
+      : "It is a dead letter that holds the key until somebody has decided.";
+    const decide =
+      !found.due_at &&
+      h(
+        "a",
+        {
+          class: "button small",
+          href: `dead-letters?subscription=${encodeURIComponent(found.subscription)}&key=${encodeURIComponent(head?.key ?? items[0].key)}`,
+        },
+        "Decide",
+      );
+    return h(
+      "li",
+      {},
+      badge("failed", "blocked"),
+      h(
+        "div",
+        {},
+        h("p", {}, h("b", {}, found.subscription), " waits for ", name, "."),
+        h("p", { class: "muted" }, `${why} ${plural(found.waiting, "event waits", "events wait")} behind it on this page.`),
+      ),
+      decide,
+    );
   });
   return h("ul", { class: "list" }, list);
 }

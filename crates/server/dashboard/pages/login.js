@@ -7,7 +7,13 @@ import { field } from "../form.js";
 /** Asks for a token until one is right, and then goes on. */
 export function show(app, start, problem) {
   document.title = "Log in · Posthaste";
-  const token = h("input", { type: "password", name: "token", autocomplete: "current-password", spellcheck: "false", required: true });
+  const token = h("input", {
+    type: "password",
+    name: "token",
+    autocomplete: "current-password",
+    spellcheck: "false",
+    required: true,
+  });
   const trouble = h("p", { class: "trouble", role: "alert", hidden: !problem }, problem?.message);
   const submit = async (event) => {
     event.preventDefault();
@@ -33,7 +39,13 @@ export function show(app, start, problem) {
     field("Token", token),
     trouble,
     h("button", { type: "submit", class: "button primary" }, "Log in"),
-    h("p", { class: "muted small" }, "Tokens are listed under ", h("code", {}, "server.tokens"), " in the relay's file. A viewer's token shows everything, an operator's also acts."),
+    h(
+      "p",
+      { class: "muted small" },
+      "Tokens are listed under ",
+      h("code", {}, "server.tokens"),
+      " in the relay's file. A viewer's token shows everything, an operator's also acts.",
+    ),
   );
   put(app, h("main", { class: "login-box" }, form));
   token.focus();

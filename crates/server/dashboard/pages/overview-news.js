@@ -18,11 +18,24 @@ export function alerts(health) {
   bad.sort((a, b) => a.state.localeCompare(b.state));
   if (bad.length === 0) {
     const text = `All ${count(health.checks.length)} checks are fine.`;
-    return h("div", { class: "card calm", id: "alerts" }, badge("fine"), h("span", {}, "Nothing needs you."), h("span", { class: "muted" }, text));
+    return h(
+      "div",
+      { class: "card calm", id: "alerts" },
+      badge("fine"),
+      h("span", {}, "Nothing needs you."),
+      h("span", { class: "muted" }, text),
+    );
   }
   const items = bad.map((check) => {
-    const about = check.subscription && h("a", { href: `subscriptions?subscription=${encodeURIComponent(check.subscription)}` }, check.subscription);
-    return h("li", {}, badge(check.state), h("div", {}, h("b", {}, words(check.name)), about && [" in ", about], h("p", { class: "muted" }, check.detail)));
+    const about =
+      check.subscription &&
+      h("a", { href: `subscriptions?subscription=${encodeURIComponent(check.subscription)}` }, check.subscription);
+    return h(
+      "li",
+      {},
+      badge(check.state),
+      h("div", {}, h("b", {}, words(check.name)), about && [" in ", about], h("p", { class: "muted" }, check.detail)),
+    );
   });
   const aside = h("span", { class: "muted" }, `${count(bad.length)} of ${count(health.checks.length)} checks`);
   const element = section("Needs attention", { aside }, h("ul", { class: "list alerts" }, items));

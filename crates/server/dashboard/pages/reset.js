@@ -41,10 +41,22 @@ export function reset(own) {
       put(foreseen, error.message);
     }
   };
-  const places = PLACES.map(([value, label, hint], index) => h("label", { class: "tick block" }, h("input", { type: "radio", name: "place", value, checked: index === 0 }), h("span", {}, h("b", {}, label), h("small", { class: "muted" }, hint))));
-  const text = own.paused ? "It is paused, so that its cursor can be moved." : "Pause it first: the cursor of a subscription that runs cannot be moved.";
+  const places = PLACES.map(([value, label, hint], index) =>
+    h(
+      "label",
+      { class: "tick block" },
+      h("input", { type: "radio", name: "place", value, checked: index === 0 }),
+      h("span", {}, h("b", {}, label), h("small", { class: "muted" }, hint)),
+    ),
+  );
+  const text = own.paused
+    ? "It is paused, so that its cursor can be moved."
+    : "Pause it first: the cursor of a subscription that runs cannot be moved.";
   return ask({
-    title: `Reset the cursor of ${own.name}`, text, confirm: "Reset", danger: true,
+    title: `Reset the cursor of ${own.name}`,
+    text,
+    confirm: "Reset",
+    danger: true,
     fields: [
       h("fieldset", {}, h("legend", { class: "unseen" }, "Where to"), places),
       h("div", { class: "fields two" }, field("Time", time), field("Position", position)),

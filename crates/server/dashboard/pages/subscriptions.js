@@ -15,12 +15,31 @@ export async function show(page) {
   const box = h("div", { class: "stack" });
   put(page.body, box);
   const wanted = page.params.get("subscription");
-  const draw = () => load(box, async () => {
-    const [found, health] = await Promise.all([get("subscriptions", {}, page.signal), get("checks", {}, page.signal)]);
-    if (found.items.length === 0) return h("section", { class: "card" }, empty("No subscriptions yet", "A relay creates those of its file when it starts."));
-    return found.items.map((own) => card(page, own, health.checks.filter((check) => check.subscription === own.name), draw));
-  }, 8);
+  const draw = () =>
+    load(
+      box,
+      async () => {
+        const [found, health] = await Promise.all([get("subscriptions", {}, page.signal), get("checks", {}, page.signal)]);
+        if (found.items.length === 0)
+          return h(
+            "section",
+            { class: "card" },
+            empty("No subscriptions yet", "A relay creates those of its file when it starts."),
+          );
+        return found.items.map((own) =>
+          card(
+            page,
+            own,
+            health.checks.filter((check) => check.subscription === own.name),
+            draw,
+          ),
+        );
+      },
+      8,
+    );
   await draw();
+  // Whether a circuit is open is what the stream says.
+  if (!page.live.last) page.live.addEventListener("sample", draw, { once: true, signal: page.signal });
   if (wanted) box.querySelector(`#${CSS.escape(`subscription-${wanted}`)}`)?.scrollIntoView({ block: "start" });
   page.every(AGAIN, () => box.contains(document.activeElement) || document.querySelector("dialog") || draw());
 }
@@ -29,21 +48,35 @@ function card(page, own, checks, draw) {
   const second = page.live.last?.subscriptions[own.name];
   const circuit = second ? (second.circuit_open ? badge("down", "open: nothing is sent") : badge("closed")) : badge("unknown");
   const sink = checks.find((check) => check.name === "sink");
-  const health = sink ? h("span", {}, badge(sink.state), h("span", { class: "muted small" }, ` ${sink.detail}`)) : h("span", { class: "muted" }, "served by another relay");
+  const health = sink
+    ? h("span", {}, badge(sink.state), h("span", { class: "muted small" }, ` ${sink.detail}`))
+    : h("span", { class: "muted" }, "served by another relay");
   const state = stateOf({ paused: own.paused, circuit_open: second?.circuit_open, lanes_held: own.lanes_held });
   const wanted = page.params.get("subscription") === own.name;
   return h(
     "section",
     { class: `card${wanted ? " is-wanted" : ""}`, id: `subscription-${own.name}`, "aria-label": own.name },
     h("header", { class: "card-head" }, h("h2", {}, own.name, " ", state), page.operator && actions(page, own, draw)),
-    own.paused && own.lanes_held > 0 && h("p", { class: "muted" }, `Its relays settle what is under way: ${plural(own.lanes_held, "lane is", "lanes are")} still held.`),
+    own.paused &&
+      own.lanes_held > 0 &&
+      h(
+        "p",
+        { class: "muted" },
+        `Its relays settle what is under way: ${plural(own.lanes_held, "lane is", "lanes are")} still held.`,
+      ),
     figures(own),
-    facts([
-      ["Circuit", circuit], ["Destination", health], ["Delivered in the last minute", count(own.delivered_last_minute)],
-      ["Died in the last hour", count(own.dead_last_hour)], ["Moved last", when(own.moved_at)],
-      ["Lanes", h("a", { href: `relays?subscription=${encodeURIComponent(own.name)}` }, `${count(own.lanes_held)} held`)],
-      ["Not fine", trouble(checks)],
-    ], "many"),
+    facts(
+      [
+        ["Circuit", circuit],
+        ["Destination", health],
+        ["Last minute", `${count(own.delivered_last_minute)} delivered`],
+        ["Last hour", `${count(own.dead_last_hour)} died`],
+        ["Moved last", when(own.moved_at)],
+        ["Lanes", h("a", { href: `relays?subscription=${encodeURIComponent(own.name)}` }, `${count(own.lanes_held)} held`)],
+        ["Not fine", trouble(checks)],
+      ],
+      "many",
+    ),
   );
 }
 
@@ -56,12 +89,22 @@ function figures(own) {
     ["Dead", count(own.dead), `dead-letters?subscription=${name}`],
     ["Lag", span(own.oldest_age_seconds ?? 0), null],
   ];
-  return h("dl", { class: "figures" }, items.map(([label, value, href]) => h("div", {}, h("dt", {}, label), h("dd", {}, href ? h("a", { href }, value) : value))));
+  return h(
+    "dl",
+    { class: "figures" },
+    items.map(([label, value, href]) => h("div", {}, h("dt", {}, label), h("dd", {}, href ? h("a", { href }, value) : value))),
+  );
 }
 
 function trouble(checks) {
   const bad = checks.filter((check) => check.name !== "sink" && (check.state === "failing" || check.state === "warning"));
-  return bad.length > 0 ? h("ul", { class: "plain" }, bad.map((check) => h("li", {}, badge(check.state, check.name), " ", h("span", { class: "muted small" }, check.detail)))) : null;
+  return bad.length > 0
+    ? h(
+        "ul",
+        { class: "plain" },
+        bad.map((check) => h("li", {}, badge(check.state, check.name), " ", h("span", { class: "muted small" }, check.detail))),
+      )
+    : null;
 }
 
 function actions(page, own, draw) {
@@ -77,7 +120,8 @@ function actions(page, own, draw) {
   };
   const pause = async () => {
     const done = await ask({
-      title: `Pause ${own.name}?`, confirm: "Pause",
+      title: `Pause ${own.name}?`,
+      confirm: "Pause",
       text: "Its relays settle what is under way and give its lanes back. Events wait in the log until it is resumed; nothing is lost.",
       act: async () => (await post(`subscriptions/${part(own.name)}/pause`), `${own.name} is paused`),
     });
@@ -85,5 +129,10 @@ function actions(page, own, draw) {
     if (done) await draw();
   };
   const change = own.paused ? button("Resume", () => act("resume", `${own.name} goes on`), "primary") : button("Pause…", pause);
-  return h("div", { class: "actions" }, change, button("Reset cursor…", async () => (await reset(own)) && draw()));
+  return h(
+    "div",
+    { class: "actions" },
+    change,
+    button("Reset cursor…", async () => (await reset(own)) && draw()),
+  );
 }

@@ -24,7 +24,13 @@ async fn pages_are_served_to_everybody_and_only_if_they_changed() {
         let again = running.stranger.send("GET", path, &[("if-none-match", tag)], b"").await;
         assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
     }
-    for path in ["/nothing.js", "/events/nothing", "/../Cargo.toml", "/%2e%2e/Cargo.toml", "/dashboard/../../Cargo.toml"] {
+    for path in [
+        "/nothing.js",
+        "/events/nothing",
+        "/../Cargo.toml",
+        "/%2e%2e/Cargo.toml",
+        "/dashboard/../../Cargo.toml",
+    ] {
         running.stranger.get(path).await.problem(404);
     }
     running.stranger.send("POST", "/", &[], b"").await.problem(405);

@@ -28,11 +28,11 @@ async fn an_event_is_seen_as_it_arrives_and_markup_in_it_is_text() {
     let evil = browser.run("return [document.querySelector('#evil, main i:not([class])') !== null, window.evil === true, location.search]", &[]).await;
     assert_eq!(evil, json!([false, false, format!("?id={id}")]));
 
-    browser.client.back().await.unwrap();
+    browser.driver.back().await.unwrap();
     browser.see("h1", "Events").await;
-    browser.client.forward().await.unwrap();
+    browser.driver.forward().await.unwrap();
     browser.see("h1", "note.").await;
-    assert_eq!(devtools::complaints(&browser.client).await, Vec::<String>::new());
+    assert_eq!(devtools::complaints(&browser.driver).await, Vec::<String>::new());
     browser.close().await;
 }
 
@@ -82,7 +82,7 @@ async fn dead_letters_are_replayed_edited_and_discarded() {
     for act in ["replayed", "edited", "started", "finished"] {
         browser.see("main td .badge", act).await;
     }
-    assert_eq!(devtools::complaints(&browser.client).await, Vec::<String>::new());
+    assert_eq!(devtools::complaints(&browser.driver).await, Vec::<String>::new());
     browser.close().await;
 }
 
@@ -116,6 +116,6 @@ async fn a_subscription_is_paused_and_goes_on() {
     for act in ["paused", "resumed"] {
         browser.see("main td .badge", act).await;
     }
-    assert_eq!(devtools::complaints(&browser.client).await, Vec::<String>::new());
+    assert_eq!(devtools::complaints(&browser.driver).await, Vec::<String>::new());
     browser.close().await;
 }

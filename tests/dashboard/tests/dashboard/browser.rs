@@ -6,10 +6,9 @@ use std::{
     time::Duration,
 };
 
-use fantoccini::{Client, ClientBuilder, Locator, elements::Element};
-use hyper_util::client::legacy::connect::HttpConnector;
 use posthaste_services::chromium::Installation;
 use serde_json::{Value, json};
+use thirtyfour::{By, Capabilities, WebDriver, WebElement};
 use tokio::time::timeout;
 
 use crate::{devtools, program::Program};
@@ -18,18 +17,18 @@ use crate::{devtools, program::Program};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Browser {
-    pub(crate) client: Client,
+    pub(crate) driver: WebDriver,
     url: String,
-    driver: Child,
+    process: Child,
 }
 
 impl Browser {
     /// A browser that looks at the login of this program.
     pub(crate) async fn open(program: &Program) -> Self {
         let installation = Installation::given();
-        let mut driver =
+        let mut process =
             Command::new(&installation.driver).arg("--port=0").stdout(Stdio::piped()).spawn().unwrap();
-        let port = port(&mut driver);
+        let port = port(&mut process);
         // Without a sandbox, because tests often run as root in a container, where there is none to be had.
         let arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"];
         let capabilities = json!({
@@ -37,13 +36,9 @@ impl Browser {
             "goog:loggingPrefs": { "browser": "ALL" },
         });
         let Value::Object(capabilities) = capabilities else { unreachable!() };
-        let client = ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&format!("http://127.0.0.1:{port}"))
-            .await
-            .unwrap();
-        let browser = Self { client, url: program.url.clone(), driver };
-        devtools::resize(&browser.client, 1_360, 900).await;
+        let driver = WebDriver::new(format!("http://127.0.0.1:{port}"), Capabilities::from(capabilities));
+        let browser = Self { driver: driver.await.unwrap(), url: program.url.clone(), process };
+        devtools::resize(&browser.driver, 1_360, 900).await;
         browser.go("").await;
         browser
     }
@@ -56,13 +51,18 @@ impl Browser {
     }
 
     pub(crate) async fn go(&self, page: &str) {
-        self.client.goto(&format!("{}{page}", self.url)).await.unwrap();
+        self.driver.goto(format!("{}{page}", self.url)).await.unwrap();
     }
 
     /// The element, once it is there.
-    pub(crate) async fn find(&self, css: &str) -> Element {
-        let found = self.client.wait().at_most(PATIENCE).for_element(Locator::Css(css)).await;
-        found.unwrap_or_else(|error| panic!("{css} is not there: {error}"))
+    pub(crate) async fn find(&self, css: &str) -> WebElement {
+        let mut found = None;
+        wait_until(&format!("{css} is there"), async || {
+            found = self.driver.find(By::Css(css)).await.ok();
+            found.is_some()
+        })
+        .await;
+        found.unwrap()
     }
 
     /// Clicks on the button or link with this text.
@@ -101,7 +101,7 @@ impl Browser {
     }
 
     pub(crate) async fn run(&self, script: &str, arguments: &[Value]) -> Value {
-        self.client.execute(script, arguments.to_vec()).await.unwrap()
+        self.driver.execute(script, arguments.to_vec()).await.unwrap().json().clone()
     }
 
     /// Everything that can be pressed in the page, by its text.
@@ -113,20 +113,20 @@ impl Browser {
 
     /// Ends the browser. One that is dropped instead ends with its driver.
     pub(crate) async fn close(self) {
-        self.client.clone().close().await.unwrap();
+        self.driver.clone().quit().await.unwrap();
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        _ = self.driver.kill();
-        _ = self.driver.wait();
+        _ = self.process.kill();
+        _ = self.process.wait();
     }
 }
 
 /// Where the driver says that it listens.
-fn port(driver: &mut Child) -> u16 {
-    let lines = BufReader::new(driver.stdout.take().unwrap()).lines().map(Result::unwrap);
+fn port(process: &mut Child) -> u16 {
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut ports = lines.filter_map(|line| {
         let (_, rest) = line.split_once("started successfully on port ")?;
         rest.trim_end_matches('.').parse().ok()

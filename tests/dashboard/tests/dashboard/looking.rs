@@ -1,7 +1,7 @@
 //! Who only looks, who has no token, and who has no mouse.
 
-use fantoccini::key::Key;
 use serde_json::json;
+use thirtyfour::Key;
 
 use crate::{
     browser::{Browser, wait_until},
@@ -20,7 +20,9 @@ async fn a_viewer_sees_everything_but_what_he_may_not_do() {
     browser.log_in(&program.viewer).await;
 
     let letter = format!("dead-letter?id={dead_id}");
-    for page in ["", "events", "dead-letters", &letter, "subscriptions", "relays", "audit", "key?key=look-only"] {
+    for page in
+        ["", "events", "dead-letters", &letter, "subscriptions", "relays", "audit", "key?key=look-only"]
+    {
         browser.go(page).await;
         browser.settle().await;
         let buttons = browser.buttons().await;
@@ -29,7 +31,7 @@ async fn a_viewer_sees_everything_but_what_he_may_not_do() {
         assert!(acts.is_empty(), "{page} has {acts:?}");
         assert_eq!(browser.run("return document.querySelectorAll('td.pick').length", &[]).await, 0, "{page}");
     }
-    assert_eq!(devtools::complaints(&browser.client).await, Vec::<String>::new());
+    assert_eq!(devtools::complaints(&browser.driver).await, Vec::<String>::new());
 
     // The buttons are a courtesy; who tries anyway is refused.
     let attempt = "const [token, dead_id, done] = arguments;
@@ -37,7 +39,7 @@ async fn a_viewer_sees_everything_but_what_he_may_not_do() {
         const post = (path, body) => fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }).then((answer) => answer.status);
         Promise.all([post('api/v1/subscriptions/warehouse/pause', {}), post('api/v1/dead-letters/replay', { ids: [dead_id] })]).then(done);";
     let arguments = vec![json!(program.viewer), json!(dead_id)];
-    assert_eq!(browser.client.execute_async(attempt, arguments).await.unwrap(), json!([403, 403]));
+    assert_eq!(browser.driver.execute_async(attempt, arguments).await.unwrap().json(), &json!([403, 403]));
     assert_eq!(program.get("subscriptions/warehouse")["paused"], false);
     browser.close().await;
 }
@@ -46,7 +48,7 @@ async fn a_viewer_sees_everything_but_what_he_may_not_do() {
 async fn without_a_right_token_nobody_gets_in_and_who_leaves_is_out() {
     let program = Program::start();
     let browser = Browser::open(&program).await;
-    assert_eq!(devtools::complaints(&browser.client).await, Vec::<String>::new(), "asking is no error");
+    assert_eq!(devtools::complaints(&browser.driver).await, Vec::<String>::new(), "asking is no error");
     browser.find("input[name=token]").await.send_keys("posthaste_wrong").await.unwrap();
     browser.click("Log in").await;
     browser.see("[role=alert]", "the token is not known").await;
@@ -71,10 +73,11 @@ async fn the_keyboard_is_enough() {
     browser.log_in(&program.operator).await;
     browser.go("subscriptions").await;
     browser.settle().await;
-    let focused = async |what: &str| browser.run(&format!("return document.activeElement?.{what} ?? ''"), &[]).await;
+    let focused =
+        async |what: &str| browser.run(&format!("return document.activeElement?.{what} ?? ''"), &[]).await;
     let press = async |key: Key| {
-        let element = browser.client.active_element().await.unwrap();
-        element.send_keys(&char::from(key).to_string()).await.unwrap();
+        let element = browser.driver.active_element().await.unwrap();
+        element.send_keys(key).await.unwrap();
     };
 
     press(Key::Tab).await;
@@ -84,7 +87,10 @@ async fn the_keyboard_is_enough() {
 
     browser.click_in("#subscription-email", "Pause…").await;
     browser.find("dialog[open]").await;
-    assert_eq!(browser.run("return document.querySelector('dialog').contains(document.activeElement)", &[]).await, true);
+    assert_eq!(
+        browser.run("return document.querySelector('dialog').contains(document.activeElement)", &[]).await,
+        true
+    );
     for _ in 0..5 {
         press(Key::Tab).await;
         // Past the last control the focus goes to the browser's own, never to the page behind.

@@ -6,6 +6,8 @@ use serde_json::json;
 
 use crate::{browser::Browser, devtools, program::Program};
 
+/// Where a long page is cut off.
+const HIGHEST: u64 = 4_000;
 const WIDTHS: [(&str, u32, u32); 2] = [("wide", 1_360, 900), ("phone", 375, 812)];
 
 #[tokio::test]
@@ -23,7 +25,7 @@ async fn every_page_is_whole_in_both_themes_and_at_phone_width() {
         browser.go(&page).await;
         browser.settle().await;
         shoot(&browser, &folder, name).await;
-        let complaints = devtools::complaints(&browser.client).await;
+        let complaints = devtools::complaints(&browser.driver).await;
         assert_eq!(complaints, Vec::<String>::new(), "{name}");
     }
     browser.go("nothing-here").await;
@@ -36,19 +38,24 @@ async fn the_switch_of_colours_outlasts_the_page() {
     let program = Program::start();
     let browser = Browser::open(&program).await;
     browser.log_in(&program.viewer).await;
-    devtools::prefer(&browser.client, "light").await;
+    devtools::prefer(&browser.driver, "light").await;
     let colour = "return getComputedStyle(document.body).backgroundColor";
     let light = browser.run(colour, &[]).await;
 
-    browser.find(".theme select").await.select_by_value("dark").await.unwrap();
+    choose(&browser, "Dark").await;
     let dark = browser.run(colour, &[]).await;
     assert_ne!(light, dark);
     browser.go("audit").await;
     browser.see("h1", "Audit").await;
     assert_eq!(browser.run(colour, &[]).await, dark);
-    browser.find(".theme select").await.select_by_value("system").await.unwrap();
+    choose(&browser, "As the system").await;
     assert_eq!(browser.run(colour, &[]).await, light);
     browser.close().await;
+}
+
+/// Chooses a theme, as who uses the keyboard does.
+async fn choose(browser: &Browser, name: &str) {
+    browser.find(".theme select").await.send_keys(name).await.unwrap();
 }
 
 /// Something to see on each page, also what is long and has no place to break.
@@ -56,7 +63,8 @@ async fn prepare(program: &Program) -> Vec<(&'static str, String)> {
     let long = "key-without-a-place-to-break-".repeat(6);
     program.publish(&"a.very.long.type".repeat(6), &long, &json!({ "text": "x".repeat(500), "number": 1 }));
     program.refused_payment("seen").await;
-    let id = program.publish("order.placed", "seen", &json!({ "order": 7, "customer": "Ada", "address": null }));
+    let id =
+        program.publish("order.placed", "seen", &json!({ "order": 7, "customer": "Ada", "address": null }));
     let dead_id = program.dead_letter("invoices", "seen").await;
     program.publish("order.shipped", "seen", &json!({ "order": 7 }));
     for (path, body) in [
@@ -84,14 +92,14 @@ async fn prepare(program: &Program) -> Vec<(&'static str, String)> {
 
 async fn shoot(browser: &Browser, folder: &Path, name: &str) {
     for (width_name, width, height) in WIDTHS {
-        devtools::resize(&browser.client, width, height).await;
+        devtools::resize(&browser.driver, width, height).await;
         let script = "return [document.documentElement.scrollWidth - innerWidth,
             [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.table-box, pre, .unseen, thead')).slice(0, 3).map((e) => e.outerHTML.slice(0, 200))]";
         let found = browser.run(script, &[]).await;
         assert_eq!(found, json!([0, []]), "{name} at {width} is too wide");
         for theme in ["light", "dark"] {
-            devtools::prefer(&browser.client, theme).await;
-            let picture = devtools::picture(&browser.client).await;
+            devtools::prefer(&browser.driver, theme).await;
+            let picture = devtools::picture(&browser.driver, HIGHEST).await;
             fs::write(folder.join(format!("{name}-{width_name}-{theme}.png")), picture).unwrap();
         }
     }

@@ -15,7 +15,14 @@ use crate::browser::wait_until;
 /// Built as `cargo test` would have done it, were it in this package.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--package", "posthaste-cli", "--message-format", "json-render-diagnostics"]);
+    build.args([
+        "build",
+        "--quiet",
+        "--package",
+        "posthaste-cli",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
     let output = build.stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success(), "the program is not built");
     let messages = String::from_utf8(output.stdout).unwrap();

@@ -74,7 +74,8 @@ impl<'a> Business<'a> {
             return self.pay(order.number, None).await;
         }
         self.under_way.remove(index);
-        let parcel = json!({ "order": order.number, "parcel": format!("PH{:08}", self.rng.u32(..100_000_000)) });
+        let parcel =
+            json!({ "order": order.number, "parcel": format!("PH{:08}", self.rng.u32(..100_000_000)) });
         self.publish(about(order.number, "order.shipped").json(&parcel)?).await
     }
 
@@ -112,7 +113,8 @@ impl<'a> Business<'a> {
 
     async fn publish(&mut self, event: EventBuilder) -> Result<()> {
         let tenant = *self.rng.choice(&TENANTS).unwrap_or(&"north");
-        let event = event.tenant(tenant).header("source", "shop").correlation(format!("{:016x}", self.rng.u64(..)));
+        let event =
+            event.tenant(tenant).header("source", "shop").correlation(format!("{:016x}", self.rng.u64(..)));
         self.outbox
             .transaction(self.pool, async |tx| tx.publish(event).await.map(drop).map_err(anyhow::Error::from))
             .await

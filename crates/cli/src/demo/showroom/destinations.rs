@@ -84,7 +84,11 @@ impl Town {
     fn mail(&self, event: &Received) -> Result<(), ListenerError> {
         let place = event.position().0.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let luck = Rng::with_seed(self.seed ^ place ^ u64::from(event.attempt())).u32(..FAILS);
-        if luck == 0 { Err(ListenerError::transient("451 the mail server is busy, try later")) } else { Ok(()) }
+        if luck == 0 {
+            Err(ListenerError::transient("451 the mail server is busy, try later"))
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -53,8 +53,11 @@ impl Showroom {
             relays.push(start_relay(&outbox, &town).await?);
         }
         let tokens = Tokens::new()?;
-        let server =
-            self.server(&outbox, &pool, &tokens).exporter(exporter).relay(relays[0].pulse()).config(config(&url));
+        let server = self
+            .server(&outbox, &pool, &tokens)
+            .exporter(exporter)
+            .relay(relays[0].pulse())
+            .config(config(&url));
         let server = Kind::ALL
             .iter()
             .fold(server, |server, kind| server.sink(kind.name(), Arc::new(Destination::new(*kind, &town))));
@@ -118,7 +121,8 @@ fn subscription(kind: Kind) -> Subscription {
     match kind {
         Kind::Warehouse => usual,
         Kind::Email => {
-            let retry = RetryPolicy { base: Duration::from_secs(2), max_attempts: 5, ..RetryPolicy::default() };
+            let retry =
+                RetryPolicy { base: Duration::from_secs(2), max_attempts: 5, ..RetryPolicy::default() };
             Subscription { retry, ..usual }
         }
         Kind::Payments => {
