@@ -67,6 +67,22 @@ async fn without_a_right_token_nobody_gets_in_and_who_leaves_is_out() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_gone_is_told_of_and_what_was_seen_stays() {
+    let program = Program::start();
+    let browser = Browser::open(&program).await;
+    browser.log_in(&program.viewer).await;
+    browser.see(".pulse", "Live").await;
+    drop(program);
+
+    browser.see(".pulse", "Reconnecting").await;
+    browser.see("#alerts, [role=alert]", "the server does not answer").await;
+    browser.see("main", "warehouse").await;
+    browser.click("Audit").await;
+    browser.see("[role=alert]", "Try again").await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn the_keyboard_is_enough() {
     let program = Program::start();
     let browser = Browser::open(&program).await;

@@ -28,6 +28,21 @@ async fn every_page_is_whole_in_both_themes_and_at_phone_width() {
         let complaints = devtools::complaints(&browser.driver).await;
         assert_eq!(complaints, Vec::<String>::new(), "{name}");
     }
+    for (name, page, button) in [
+        ("dialog-reset", "subscriptions", "Reset cursor…"),
+        ("dialog-discard", "dead-letters?key=seen", "Discard all that fit…"),
+        ("dialog-edit", "dead-letter?id=1", "Edit and replay…"),
+    ] {
+        browser.go(page).await;
+        browser.settle().await;
+        browser.click(button).await;
+        browser.find("dialog[open]").await;
+        shoot(&browser, &folder, name).await;
+    }
+    browser.go("events?key=nobody-has-this").await;
+    browser.see("main", "No event fits").await;
+    browser.click("Menu").await;
+    shoot(&browser, &folder, "menu").await;
     browser.go("nothing-here").await;
     browser.see("h1", "No such page").await;
     browser.close().await;

@@ -26,11 +26,11 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let output = build.stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success(), "the program is not built");
     let messages = String::from_utf8(output.stdout).unwrap();
-    let found = messages.lines().filter_map(|line| {
+    let mut found = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    found.last().unwrap()
+    found.next_back().unwrap()
 });
 
 pub(crate) struct Program {

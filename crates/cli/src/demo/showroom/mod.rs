@@ -61,7 +61,12 @@ impl Showroom {
         let server = Kind::ALL
             .iter()
             .fold(server, |server, kind| server.sink(kind.name(), Arc::new(Destination::new(*kind, &town))));
-        let bound = server.bind().await.map_err(|error| Coded::new(REFUSED, error))?;
+        let bound = server.bind().await.map_err(|error| {
+            Coded::new(
+                REFUSED,
+                anyhow::Error::new(error).context("write --listen 127.0.0.1:0 to take a free port"),
+            )
+        })?;
         print(&greeting(&bound, &tokens, Look::of_stdout()))?;
 
         let (stop, stopped) = oneshot::channel::<()>();
