@@ -49,6 +49,14 @@ export function reset(own) {
       h("span", {}, h("b", {}, label), h("small", { class: "muted" }, hint)),
     ),
   );
+  // Only what the chosen place needs is asked for.
+  const more = [field("Time", time), field("Position", position)];
+  const choose = (event) => {
+    const place = event?.target.value;
+    more[0].hidden = place !== "time";
+    more[1].hidden = place !== "position";
+  };
+  choose();
   const text = own.paused
     ? "It is paused, so that its cursor can be moved."
     : "Pause it first: the cursor of a subscription that runs cannot be moved.";
@@ -58,8 +66,8 @@ export function reset(own) {
     confirm: "Reset",
     danger: true,
     fields: [
-      h("fieldset", {}, h("legend", { class: "unseen" }, "Where to"), places),
-      h("div", { class: "fields two" }, field("Time", time), field("Position", position)),
+      h("fieldset", { onchange: choose }, h("legend", { class: "unseen" }, "Where to"), places),
+      more,
       h("div", { class: "actions" }, button("What would it do?", foresee)),
       foreseen,
     ],
