@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use posthaste_services::chromium::Installation;
+use posthaste_services::{
+    chromium::Installation,
+    process::{Process, Signal},
+};
 use serde_json::{Value, json};
 use thirtyfour::{By, Capabilities, WebDriver, WebElement};
 use tokio::time::timeout;
@@ -111,7 +114,7 @@ impl Browser {
         found.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
     }
 
-    /// Ends the browser. One that is dropped instead ends with its driver.
+    /// Ends the browser in peace. One that is dropped instead is killed.
     pub(crate) async fn close(self) {
         self.driver.clone().quit().await.unwrap();
     }
@@ -119,8 +122,12 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // A driver that is killed leaves its browser behind, so that goes first: a test that failed did not close it.
+        let browsers =
+            Process::find(self.process.id()).map(|driver| driver.descendants()).unwrap_or_default();
         _ = self.process.kill();
         _ = self.process.wait();
+        browsers.iter().for_each(|browser| browser.signal(Signal::KILL));
     }
 }
 
