@@ -10,6 +10,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
+use super::Answer;
 use crate::{
     app::App,
     guard,
@@ -68,6 +69,13 @@ pub(crate) async fn ready(State(app): State<App>, Query(query): Query) -> Result
     })
 }
 
+impl HealthView {
+    fn now(app: &App) -> Self {
+        let checks = checks(&gather(app, Instant::now()), &app.settings.limits);
+        Self { state: worst(&checks), ready: is_ready(&checks), checks }
+    }
+}
+
 /// Everything that is looked at, with figures and limits. The status is 503 if something is failing.
 #[utoipa::path(
     get, path = "/health", tag = "health", operation_id = "get_health",
@@ -75,10 +83,19 @@ pub(crate) async fn ready(State(app): State<App>, Query(query): Query) -> Result
 )]
 pub(crate) async fn health(State(app): State<App>, Query(query): Query) -> Result<Response, Problem> {
     query.end()?;
-    let checks = checks(&gather(&app, Instant::now()), &app.settings.limits);
-    let (state, ready) = (worst(&checks), is_ready(&checks));
-    let status = if state == Health::Failing { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-    Ok((status, Json(HealthView { state, ready, checks })).into_response())
+    let view = HealthView::now(&app);
+    let status = if view.state == Health::Failing { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    Ok((status, Json(view)).into_response())
+}
+
+/// The same as `/health`, and always with the status 200: for those who look rather than supervise, to whom bad news are an answer.
+#[utoipa::path(
+    get, path = "/checks", tag = "health", operation_id = "list_checks",
+    responses((status = 200, body = HealthView))
+)]
+pub(crate) async fn checked(State(app): State<App>, Query(query): Query) -> Answer<HealthView> {
+    query.end()?;
+    Ok(Json(HealthView::now(&app)))
 }
 
 /// What the relay in this process counts, as Prometheus reads it. Needs a token unless `server.metrics` is `public`.

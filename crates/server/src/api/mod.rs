@@ -99,6 +99,8 @@ fn closed() -> OpenApiRouter<App> {
         .routes(routes!(audit::list))
         .routes(routes!(live::live))
         .routes(routes!(live::history))
+        .routes(routes!(live::notices))
+        .routes(routes!(health::checked))
         .routes(routes!(config::config))
         .routes(routes!(doctor::doctor))
         .routes(routes!(tuning::tuning, tuning::change));
@@ -113,6 +115,7 @@ fn public() -> OpenApiRouter<App> {
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
+        .routes(routes!(me::login))
 }
 
 /// The OpenAPI 3.1 document of the API.

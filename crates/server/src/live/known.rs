@@ -1,11 +1,14 @@
 //! What is known at present: what the log said last, what the destinations answered, and the past.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use posthaste::Status;
 use tokio::time::Instant;
 
-use super::{progress::Progress, reading::Reading, ring::Ring};
+use super::{notice::Notice, progress::Progress, reading::Reading, ring::Ring};
 
 /// What is known at present.
 #[derive(Default)]
@@ -22,6 +25,21 @@ pub(crate) struct Known {
     pub(crate) sinks: BTreeMap<String, Asked>,
     pub(crate) progress: Progress,
     pub(crate) ring: Ring,
+    /// What happened lately, oldest first.
+    pub(crate) notices: VecDeque<Notice>,
+}
+
+/// How many notices are kept.
+const NOTICES: usize = 100;
+
+impl Known {
+    /// Keeps a notice for those who look later.
+    pub(crate) fn note(&mut self, notice: Notice) {
+        if self.notices.len() == NOTICES {
+            self.notices.pop_front();
+        }
+        self.notices.push_back(notice);
+    }
 }
 
 impl Known {
@@ -37,4 +55,19 @@ pub(crate) struct Asked {
     pub(crate) at: Instant,
     /// How long the answer took, or what was said instead.
     pub(crate) answer: Result<Duration, String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_last_notices_are_kept() {
+        let mut known = Known::default();
+        for number in 0..150 {
+            let at = number.to_string();
+            known.note(Notice { at, subscription: "a".to_owned(), what: "paused", count: None });
+        }
+        assert_eq!((known.notices.len(), known.notices[0].at.as_str()), (NOTICES, "50"));
+    }
 }

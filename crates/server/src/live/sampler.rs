@@ -180,6 +180,7 @@ impl Sampler {
         app.hub.tell("sample", &SampleView::of(&sample));
         if let Some(last) = &self.last {
             for notice in notices(last, &sample) {
+                app.hub.known().note(notice.clone());
                 app.hub.tell("notice", &notice);
             }
         }
