@@ -158,6 +158,8 @@ fn what_would_take_for_ever_is_refused_soon() {
         let said = Config::parse(text, &Made::default()).unwrap_err();
         assert!(said.to_string().len() < 100_000, "short enough to be read");
     }
+    let said = Config::parse(&format!("#{}", "x".repeat(1 << 20)), &Made::default()).unwrap_err().to_string();
+    assert_eq!(said, "line 1: the file has 1048577 bytes; allowed are up to 1048576");
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 

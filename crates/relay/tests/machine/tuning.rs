@@ -42,6 +42,10 @@ fn no_more_is_delivered_in_a_second_than_allowed_and_nothing_is_lost_or_out_of_o
     bench.machine.tune(bench.now, &tuning);
     delivered_in(&mut bench, 5);
     assert_eq!(bench.received.len(), 5_000, "each once");
+    for key in 0..50 {
+        let of_key = bench.received.iter().filter(|position| position.0 % 50 == key);
+        assert!(of_key.is_sorted(), "the order of each key is kept");
+    }
     let mut positions = bench.received.clone();
     positions.sort_unstable();
     positions.dedup();
