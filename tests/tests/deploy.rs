@@ -1,5 +1,5 @@
-//! The files in `deploy/` fit the program: configurations pass its check, metrics exist, links lead somewhere. Nothing else notices when
-//! they stop being true, because nothing that runs here uses them.
+//! The files in `deploy/` fit the program: configurations pass its check, metrics exist, alerts lead to a page that says what to do.
+//! Nothing else notices when that stops being true, because nothing that runs here uses them.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -81,7 +81,11 @@ fn the_relays_that_are_deployed_have_files_that_pass_the_check() {
     for text in [&read("deploy/relay.yaml"), in_kubernetes] {
         let config = Config::parse(text, &Everything).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
         let server = config.server.unwrap();
-        assert!(!server.listen.ip().is_loopback(), "nobody outside of the container reaches {}", server.listen);
+        assert!(
+            !server.listen.ip().is_loopback(),
+            "nobody outside of the container reaches {}",
+            server.listen
+        );
         assert!(!server.tokens.is_empty(), "the server does not start on {} without tokens", server.listen);
         assert_eq!(server.listen.port(), 8025, "that is where probes and services look");
     }
@@ -103,8 +107,7 @@ fn of_histogram(series: &str) -> Option<&str> {
 
 #[track_caller]
 fn assert_known(used: &BTreeSet<String>) {
-    let unknown: Vec<_> =
-        used.iter().filter(|name| !ALL.iter().any(|(known, ..)| known == name)).collect();
+    let unknown: Vec<_> = used.iter().filter(|name| !ALL.iter().any(|(known, ..)| known == name)).collect();
     assert!(unknown.is_empty(), "no relay exports {unknown:?} behind the prefix");
 }
 
@@ -142,7 +145,9 @@ fn every_alert_is_of_metrics_that_exist_and_says_what_to_do() {
     assert!(expressions.len() >= 10, "{expressions:?}");
     assert_known(&expressions.iter().flat_map(|text| metrics_of(text)).collect());
 
-    for rule in rules["groups"].as_array().unwrap().iter().flat_map(|group| group["rules"].as_array().unwrap()) {
+    for rule in
+        rules["groups"].as_array().unwrap().iter().flat_map(|group| group["rules"].as_array().unwrap())
+    {
         let text = |name: &str| {
             let text = rule["annotations"][name].as_str().filter(|text| !text.is_empty());
             text.unwrap_or_else(|| panic!("{} has no {name}", rule["alert"]))
@@ -163,37 +168,11 @@ fn anchor(line: &str) -> Option<String> {
     Some(kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect())
 }
 
-/// The relative links of a page, without what is behind `#`.
-fn links(page: &str) -> Vec<&str> {
-    let links = page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
-    links.filter(|link| !link.contains("://")).filter_map(|link| link.split('#').next()).collect()
-}
-
 #[test]
-fn every_page_is_in_the_index_and_no_link_is_broken() {
-    let index = read("docs/README.md");
-    let pages = files("docs", "md");
-    let mut problems = Vec::new();
-    for page in pages.iter().chain(&[root().join("README.md"), root().join("ARCHITECTURE.md")]) {
-        let text = fs::read_to_string(page).unwrap();
-        let broken = links(&text).into_iter().filter(|link| !page.parent().unwrap().join(link).exists());
-        problems.extend(broken.map(|link| format!("{}: {link} does not exist", page.display())));
-    }
-    for page in pages.iter().filter_map(|page| page.strip_prefix(root().join("docs")).ok()) {
-        let page = page.to_str().unwrap();
-        if page != "README.md" && !links(&index).contains(&page) {
-            problems.push(format!("docs/README.md does not name {page}"));
-        }
-    }
-    assert!(problems.is_empty(), "{}", problems.join("\n"));
-}
-
-#[test]
-fn finds_metrics_anchors_and_links() {
+fn finds_metrics_and_anchors() {
     assert_eq!(metrics_of("rate(outbox_reads_total{a=\"b\"}[5m]) + x"), ["reads_total"]);
     assert_eq!(metrics_of("outbox_delivery_duration_seconds_bucket"), ["delivery_duration_seconds"]);
     assert_eq!(metrics_of("outbox_reads_total_bucket"), ["reads_total_bucket"]);
     assert_eq!(anchor("### Events are late, `always`").unwrap(), "events-are-late-always");
     assert_eq!(anchor("text"), None);
-    assert_eq!(links("[a](b.md#c) [d](https://e) [f](#g)"), ["b.md", ""]);
 }
