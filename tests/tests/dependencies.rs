@@ -31,7 +31,8 @@ fn rank(folder: &str) -> Rank {
         "crates/posthaste" => Rank::Facade,
         "crates/server" | "crates/bench" | "crates/config" => Rank::Service,
         "crates/cli" => Rank::Program,
-        "examples" | "tests" | "tests/drivers" | "tests/prove" | "tests/services" | "xtask" => Rank::Outside,
+        "examples" | "tests" | "tests/dashboard" | "tests/drivers" | "tests/prove" | "tests/services"
+        | "xtask" => Rank::Outside,
         driver if driver.starts_with("logs/") || driver.starts_with("sinks/") => Rank::Part,
         other => panic!("{other} has no rank; give it one here and a place in ARCHITECTURE.md"),
     }

@@ -4,17 +4,24 @@ use std::{fmt::Write, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use posthaste::Pattern;
-use posthaste_config::{Config, EXAMPLE, Served};
+use posthaste_config::{Config, EXAMPLE, Notes, Served, schema};
 
-use crate::{End, database::read_config, screen::print};
+use crate::{
+    End,
+    database::{read_config, read_environment},
+    screen::print,
+};
 
 const EXAMPLES: &str = "\
 Examples:
   posthaste config init > relay.yaml
   posthaste config check relay.yaml
   posthaste config show relay.yaml
+  posthaste config show --origins relay.yaml
+  posthaste config schema > posthaste.schema.json
 
-docs/configuration.md lists every key. Nothing is connected to.
+docs/configuration.md lists every key. Nothing is connected to. POSTHASTE_…
+variables count more than the file, and without a file they are all there is.
 
 Exit codes of check and show:
   0  the file is fine
@@ -32,26 +39,41 @@ pub(crate) struct Options {
 enum Action {
     /// Say everything that is wrong with a file, or that it is fine and what a relay would do
     Check {
-        /// The file
-        file: PathBuf,
+        /// The file; without one, the environment alone
+        file: Option<PathBuf>,
     },
     /// Print everything that counts, defaults included, without secrets
     Show {
-        /// The file
-        file: PathBuf,
+        /// The file; without one, the environment alone
+        file: Option<PathBuf>,
+        /// Say of each value where it comes from: a line, a variable or a default
+        #[arg(long)]
+        origins: bool,
     },
     /// Print a file to begin with
     Init,
+    /// Print the JSON Schema of the file, for editors
+    Schema,
 }
 
 pub(crate) fn run(options: Options) -> anyhow::Result<End> {
     let text = match options.action {
-        Action::Check { file } => format!("{} is fine\n{}", file.display(), summary(&read_config(&file)?)),
-        Action::Show { file } => read_config(&file)?.show(),
+        Action::Check { file } => {
+            let what = file.as_ref().map_or("the environment".to_owned(), |file| file.display().to_string());
+            format!("{what} is fine\n{}", summary(&read(file)?))
+        }
+        Action::Show { file, origins } => {
+            read(file)?.show_with(if origins { Notes::Origins } else { Notes::Defaults })
+        }
         Action::Init => EXAMPLE.to_owned(),
+        Action::Schema => schema(),
     };
     print(&text)?;
     Ok(End::Fine)
+}
+
+fn read(file: Option<PathBuf>) -> anyhow::Result<Config> {
+    file.map_or_else(read_environment, |file| read_config(&file))
 }
 
 /// What a relay would do, in a few lines.

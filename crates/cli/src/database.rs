@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 use posthaste::{ErrorKind, Outbox, Result, Status};
-use posthaste_config::{Address, Config, DEFAULT_PREFIX, System};
+use posthaste_config::{Address, Config, DEFAULT_PREFIX, Problems, System};
 
 use crate::exit::{Coded, NOT_UNDERSTOOD};
 
@@ -48,6 +48,11 @@ pub(crate) struct Database {
 }
 
 impl Options {
+    /// Whether the command line, or the variable that stands for it, names a database.
+    pub(crate) fn is_named(&self) -> bool {
+        self.url.is_some() || std::env::var_os(VARIABLE).is_some_and(|url| !url.is_empty())
+    }
+
     /// The database that is meant: by the file, the command line or the environment.
     pub(crate) fn database(self) -> anyhow::Result<Database> {
         match self.config {
@@ -148,14 +153,20 @@ impl Database {
 
 /// Reads the file of a relay. Everything that is wrong with it is said at once.
 pub(crate) fn read_config(file: &Path) -> anyhow::Result<Config> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    Config::parse(&text, &System).map_err(|problems| {
-        let count = problems.count();
-        let ending = if count == 1 { "" } else { "s" };
-        let list: String = problems.iter().map(|problem| format!("\n  {problem}")).collect();
-        let text = format!("{} has {count} problem{ending}{list}", file.display());
-        Coded::new(NOT_UNDERSTOOD, anyhow::Error::msg(text)).into()
-    })
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Config::parse_bytes(&bytes, &System).map_err(|problems| refused(&file.display().to_string(), &problems))
+}
+
+/// Reads the environment alone, where there is no file.
+pub(crate) fn read_environment() -> anyhow::Result<Config> {
+    Config::of_environment(&System).map_err(|problems| refused("the environment", &problems))
+}
+
+fn refused(what: &str, problems: &Problems) -> anyhow::Error {
+    let count = problems.count();
+    let ending = if count == 1 { "" } else { "s" };
+    let list: String = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+    Coded::new(NOT_UNDERSTOOD, anyhow::Error::msg(format!("{what} has {count} problem{ending}{list}"))).into()
 }
 
 /// Whether opening failed because of what is, or is not, in the database: then migrating is worth a try.

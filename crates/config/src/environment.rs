@@ -1,6 +1,6 @@
 //! What a file takes from outside: environment variables, and files with secrets.
 
-use std::{fmt::Write, io, path::Path};
+use std::{ffi::OsString, fmt::Write, io, path::Path};
 
 /// Where variables and files come from.
 pub trait Environment {
@@ -9,6 +9,11 @@ pub trait Environment {
 
     /// What is in a file.
     fn file(&self, path: &Path) -> io::Result<String>;
+
+    /// All variables that are set.
+    fn variables(&self) -> Vec<(String, OsString)> {
+        Vec::new()
+    }
 }
 
 /// The environment of the process.
@@ -23,6 +28,10 @@ impl Environment for System {
     fn file(&self, path: &Path) -> io::Result<String> {
         std::fs::read_to_string(path)
     }
+
+    fn variables(&self) -> Vec<(String, OsString)> {
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect()
+    }
 }
 
 /// A value that begins with this is in that file.
@@ -34,9 +43,13 @@ const FILE: &str = "file:";
 /// `file:` is what that file has, without line breaks at its end.
 pub(crate) fn expand(written: &str, environment: &dyn Environment) -> Result<String, Vec<String>> {
     let expanded = variables(written, environment)?;
-    let Some(path) = expanded.strip_prefix(FILE).filter(|_| written.starts_with(FILE)) else {
-        return Ok(expanded);
-    };
+    // What came out of a variable names no file.
+    if written.starts_with(FILE) { from_file(&expanded, environment) } else { Ok(expanded) }
+}
+
+/// What a value stands for in which nothing but `file:` has a meaning.
+pub(crate) fn from_file(written: &str, environment: &dyn Environment) -> Result<String, Vec<String>> {
+    let Some(path) = written.strip_prefix(FILE) else { return Ok(written.to_owned()) };
     match environment.file(Path::new(path)) {
         Ok(text) => Ok(text.trim_end_matches(['\r', '\n']).to_owned()),
         Err(error) => Err(vec![format!("is in the file {path}, which cannot be read: {error}")]),

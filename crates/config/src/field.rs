@@ -3,12 +3,14 @@
 
 use std::fmt;
 
+use crate::problem::Place;
+
 /// Where a value is in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Path(Vec<Step>);
 
 /// One step down into a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     Key(String),
     Item(usize),
@@ -63,12 +65,32 @@ impl fmt::Display for Path {
 pub(crate) struct Field {
     pub(crate) path: Path,
     pub(crate) kind: String,
+    /// What it looks like to an editor.
+    pub(crate) form: Form,
     pub(crate) allowed: String,
     pub(crate) default: Absent,
     /// The value that counts, as it may be shown.
     pub(crate) value: Shown,
-    /// Whether it was written, and is not only the default.
-    pub(crate) written: bool,
+    /// Where it was written; none if it is only the default.
+    pub(crate) written: Option<Place>,
+    /// Whether not all of the value is shown.
+    pub(crate) veiled: bool,
+    /// Another number for another value, also where it is not shown.
+    pub(crate) mark: u64,
+}
+
+/// What values look like.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    Text,
+    Switch,
+    Word(Vec<&'static str>),
+    Whole { least: u64, most: u64 },
+    Number { least: f64, most: f64 },
+    Time,
+    Size,
+    List(Box<Form>),
+    Pairs,
 }
 
 /// What counts if a key is not written.

@@ -2,17 +2,24 @@
 
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
-use crate::secret::{VEIL, veiled};
+use crate::{
+    field::Form,
+    secret::{VEIL, veiled},
+};
 
 /// A kind of value.
 pub(crate) struct Kind<T> {
     /// What it is called.
     pub(crate) name: &'static str,
+    /// What it looks like.
+    pub(crate) form: Form,
     /// What may be written, in words that follow "allowed is".
     pub(crate) allowed: String,
     parse: Parse<T>,
     write: Write<T>,
     veil: fn(&str) -> String,
+    /// Whether not all of a value is shown.
+    pub(crate) veiled: bool,
 }
 
 /// A value, or why the text is none where that is not plain from what is allowed.
@@ -28,12 +35,26 @@ impl<T> Kind<T> {
         parse: impl Fn(&str) -> Parsed<T> + 'static,
         write: impl Fn(&T) -> String + 'static,
     ) -> Self {
-        Self { name, allowed: allowed.into(), parse: Box::new(parse), write: Box::new(write), veil: plain }
+        Self {
+            name,
+            form: Form::Text,
+            allowed: allowed.into(),
+            parse: Box::new(parse),
+            write: Box::new(write),
+            veil: plain,
+            veiled: false,
+        }
+    }
+
+    fn looks_like(mut self, form: Form) -> Self {
+        self.form = form;
+        self
     }
 
     /// Shown through this, wherever it is shown.
     fn veiled_by(mut self, veil: fn(&str) -> String) -> Self {
         self.veil = veil;
+        self.veiled = true;
         self
     }
 
@@ -73,6 +94,16 @@ pub(crate) fn matching(allowed: &str, test: fn(&str) -> bool) -> Kind<String> {
     Kind::new("text", allowed, parse, Clone::clone)
 }
 
+impl Kind<String> {
+    /// Only texts that pass a test as well.
+    pub(crate) fn that(self, test: fn(&str) -> bool) -> Self {
+        let before = self.parse;
+        let parse =
+            move |text: &str| before(text).and_then(|text| if test(&text) { Ok(text) } else { Err(None) });
+        Self { parse: Box::new(parse), ..self }
+    }
+}
+
 /// A text that is never shown.
 pub(crate) fn secret(allowed: &str) -> Kind<String> {
     let kind = Kind { write: Box::new(|_| VEIL.to_owned()), ..text(allowed) };
@@ -92,11 +123,12 @@ pub(crate) fn address(allowed: &str, parse: impl Fn(&str) -> Parsed<String> + 's
 /// `true` or `false`.
 pub(crate) fn switch() -> Kind<bool> {
     Kind::new("switch", "true or false", |text| text.parse().map_err(|_| None), ToString::to_string)
+        .looks_like(Form::Switch)
 }
 
 /// One of these words.
 pub(crate) fn word<T: Copy + PartialEq + 'static>(words: &'static [(&'static str, T)]) -> Kind<T> {
-    let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&'static str> = words.iter().map(|(name, _)| *name).collect();
     let allowed = match names.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         names => names.join(", "),
@@ -105,7 +137,7 @@ pub(crate) fn word<T: Copy + PartialEq + 'static>(words: &'static [(&'static str
         |text: &str| words.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or(None);
     let write =
         |value: &T| words.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name).to_owned();
-    Kind::new("word", allowed, parse, write)
+    Kind::new("word", allowed, parse, write).looks_like(Form::Word(names))
 }
 
 /// A whole number.
@@ -114,15 +146,18 @@ where
     T: FromStr + Display + PartialOrd + 'static,
 {
     let allowed = format!("a whole number from {} to {}", range.start(), range.end());
+    let bound = |bound: &T| bound.to_string().parse().unwrap_or_default();
+    let form = Form::Whole { least: bound(range.start()), most: bound(range.end()) };
     let parse = move |text: &str| text.parse().ok().filter(|number| range.contains(number)).ok_or(None);
-    Kind::new("whole number", allowed, parse, ToString::to_string)
+    Kind::new("whole number", allowed, parse, ToString::to_string).looks_like(form)
 }
 
 /// A number that need not be whole.
 pub(crate) fn fraction(range: RangeInclusive<f64>) -> Kind<f64> {
     let allowed = format!("a number from {:?} to {:?}", range.start(), range.end());
+    let form = Form::Number { least: *range.start(), most: *range.end() };
     let parse = move |text: &str| text.parse().ok().filter(|number| range.contains(number)).ok_or(None);
-    Kind::new("number", allowed, parse, |number| format!("{number:?}"))
+    Kind::new("number", allowed, parse, |number| format!("{number:?}")).looks_like(form)
 }
 
 /// A time.
@@ -131,7 +166,7 @@ pub(crate) fn time(range: RangeInclusive<Duration>) -> Kind<Duration> {
     let parse = move |text: &str| {
         humantime::parse_duration(text).ok().filter(|time| range.contains(time)).ok_or(None)
     };
-    Kind::new("time", allowed, parse, |time| write_time(*time))
+    Kind::new("time", allowed, parse, |time| write_time(*time)).looks_like(Form::Time)
 }
 
 /// A time as people write it: `90s` is `1m 30s`.
@@ -157,7 +192,7 @@ const UNITS: [(&str, usize); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1
 pub(crate) fn size(range: RangeInclusive<usize>) -> Kind<usize> {
     let allowed = format!("a size from {} to {}", write_size(range.start()), write_size(range.end()));
     let parse = move |text: &str| parse_size(text).filter(|size| range.contains(size)).ok_or(None);
-    Kind::new("size", allowed, parse, write_size)
+    Kind::new("size", allowed, parse, write_size).looks_like(Form::Size)
 }
 
 fn parse_size(text: &str) -> Option<usize> {

@@ -22,15 +22,20 @@
 //! exists, everything else is unknown; what was asked for is noted (`field`), and the notes are the list of keys that the
 //! documentation is held against. No module but `secret` decides what is shown of a password.
 
+mod changes;
 mod database;
 mod destination;
 mod environment;
 mod field;
+mod former;
 mod kafka;
 mod kind;
+mod log;
+mod overrides;
 mod problem;
 mod relay;
 mod retry;
+mod schema;
 mod secret;
 mod section;
 mod server;
@@ -38,19 +43,25 @@ mod show;
 mod subscription;
 mod suggest;
 mod tree;
+mod validation;
 
 use std::fmt;
 
 use posthaste::{RetryPolicy, Settings};
 
 pub use self::{
+    changes::{Changes, HOT},
     database::{DEFAULT_PREFIX, Database},
     destination::{DEFAULT_SOURCE, Destination},
     environment::{Environment, System},
     field::Key,
-    problem::{Problem, Problems},
+    former::{FORMER, Former},
+    log::{DEFAULT_LEVEL, LogFormat, Logging, is_level},
+    problem::{Place, Problem, Problems},
+    schema::schema,
     secret::Address,
     server::{Alerts, Health, Role, Server, Token, Webhook},
+    show::Notes,
     subscription::Served,
     suggest::nearest,
 };
@@ -58,6 +69,8 @@ use self::{
     field::Field,
     retry::Origin,
     section::{Reader, Section},
+    tree::{Node, Value},
+    validation::Wanted,
 };
 
 /// A file to begin with, with comments. It passes the check.
@@ -76,28 +89,60 @@ pub struct Config {
     pub subscriptions: Vec<Served>,
     /// What the names of the metrics begin with.
     pub metrics_prefix: String,
+    /// What the program says of itself.
+    pub log: Logging,
     /// The operators' API and what else is served; nothing unless written.
     pub server: Option<Server>,
     fields: Vec<Field>,
 }
 
 impl Config {
-    /// Reads a text, or says everything that is wrong with it.
+    /// Reads a text and the variables over it, or says everything that is wrong.
     pub fn parse(text: &str, environment: &dyn Environment) -> Result<Self, Problems> {
         let tree = tree::parse(text).map_err(|problem| Problems::new(vec![problem]))?;
+        Self::of_tree(tree, environment)
+    }
+
+    /// Reads bytes, which ought to be a text.
+    pub fn parse_bytes(bytes: &[u8], environment: &dyn Environment) -> Result<Self, Problems> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(text, environment),
+            Err(error) => {
+                let line =
+                    1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() as u64;
+                let text = "this is not UTF-8; allowed is a text in UTF-8".to_owned();
+                Err(Problems::new(vec![Problem { place: Place::Line(line), text }]))
+            }
+        }
+    }
+
+    /// Reads the variables alone.
+    pub fn of_environment(environment: &dyn Environment) -> Result<Self, Problems> {
+        Self::of_tree(Node { place: Place::Environment, value: Value::Nothing }, environment)
+    }
+
+    fn of_tree(mut tree: Node, environment: &dyn Environment) -> Result<Self, Problems> {
+        let mut all = overrides::apply(&mut tree, environment);
         let reader = Reader::new(environment);
         let draft = Draft::read(Section::root(&reader, &tree));
         let (problems, fields) = reader.into_parts();
+        all.extend(problems);
         match draft.finish(fields) {
-            Some(config) if problems.is_empty() => Ok(config),
-            _ => Err(Problems::new(problems)),
+            Some(config) if all.is_empty() => Ok(config),
+            _ => Err(Problems::new(all)),
         }
     }
 
     /// Everything that counts, defaults included, as a file; without secrets.
     #[must_use]
     pub fn show(&self) -> String {
-        show::yaml(&self.fields)
+        self.show_with(Notes::Defaults)
+    }
+
+    /// The same with these notes.
+    #[must_use]
+    pub fn show_with(&self, notes: Notes) -> String {
+        show::yaml(&self.fields, notes)
     }
 }
 
@@ -116,6 +161,7 @@ struct Draft {
     relay: relay::Relay,
     subscriptions: Vec<Served>,
     metrics_prefix: String,
+    log: Logging,
     server: Option<Server>,
 }
 
@@ -125,18 +171,21 @@ impl Draft {
         let mut relay = relay::read(root.section("relay"));
         relay.settings.retention = relay::read_retention(root.section("retention"));
         let policy = retry::read(root.section("retry"), &RetryPolicy::default(), Origin::Program);
-        let subscriptions = subscription::read_all(&root, &policy);
+        let validation = validation::read(root.section("validation"), &Wanted::default(), Origin::Program);
+        let subscriptions = subscription::read_all(&root, &policy, &validation);
+        relay.settings.rate_limits = subscription::rate_limits(&subscriptions);
         let metrics_prefix = read_metrics(root.section("metrics"));
+        let log = log::read(root.section("log"));
         let server = root.section_if_written("server").map(server::read);
         root.end();
-        Self { database, relay, subscriptions, metrics_prefix, server }
+        Self { database, relay, subscriptions, metrics_prefix, log, server }
     }
 
     fn finish(self, fields: Vec<Field>) -> Option<Config> {
-        let Self { database, relay, subscriptions, metrics_prefix, server } = self;
+        let Self { database, relay, subscriptions, metrics_prefix, log, server } = self;
         let relay::Relay { settings, payload_limit } = relay;
         let database = database?;
-        Some(Config { database, settings, payload_limit, subscriptions, metrics_prefix, server, fields })
+        Some(Config { database, settings, payload_limit, subscriptions, metrics_prefix, log, server, fields })
     }
 }
 
@@ -153,6 +202,18 @@ fn read_metrics(section: Section<'_>) -> String {
 /// Every key there is, in the order in which the documentation has them.
 #[must_use]
 pub fn keys() -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for key in whole().iter().map(Field::key) {
+        // Each kind of sink needs a subscription of its own, and all have the same keys besides.
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// What is noted when a file is read in which everything is written.
+fn whole() -> Vec<Field> {
     /// Has every section that is not read unless it is written, once.
     const WHOLE: &str = include_str!("whole.yaml");
     struct Nothing;
@@ -166,13 +227,5 @@ pub fn keys() -> Vec<Key> {
         }
     }
     let config = Config::parse(WHOLE, &Nothing);
-    let fields = config.map(|config| config.fields).unwrap_or_default();
-    let mut keys: Vec<Key> = Vec::new();
-    for key in fields.iter().map(Field::key) {
-        // Each kind of sink needs a subscription of its own, and all have the same keys besides.
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    keys
+    config.map(|config| config.fields).unwrap_or_default()
 }

@@ -1,12 +1,16 @@
 //! Asking a file for its values. Whatever is wrong is noted, and reading goes on with the default.
 
-use std::cell::RefCell;
+use std::{
+    cell::{Cell, RefCell},
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use crate::{
-    environment::{Environment, expand},
-    field::{Absent, Field, Path, Shown},
+    environment::{Environment, expand, from_file},
+    field::{Absent, Field, Form, Path, Shown},
+    former,
     kind::{Kind, plain},
-    problem::Problem,
+    problem::{Place, Problem},
     suggest::nearest,
     tree::{Entry, Node, Value},
 };
@@ -16,11 +20,13 @@ pub(crate) struct Reader<'e> {
     environment: &'e dyn Environment,
     problems: RefCell<Vec<Problem>>,
     fields: RefCell<Vec<Field>>,
+    /// The mark of what was read since the last field was noted.
+    mark: Cell<u64>,
 }
 
 impl<'e> Reader<'e> {
     pub(crate) fn new(environment: &'e dyn Environment) -> Self {
-        Self { environment, problems: RefCell::default(), fields: RefCell::default() }
+        Self { environment, problems: RefCell::default(), fields: RefCell::default(), mark: Cell::default() }
     }
 
     /// Everything that was wrong, and everything that was asked for.
@@ -28,8 +34,8 @@ impl<'e> Reader<'e> {
         (self.problems.into_inner(), self.fields.into_inner())
     }
 
-    fn problem(&self, line: u64, text: String) {
-        self.problems.borrow_mut().push(Problem { line, text });
+    fn problem(&self, place: &Place, text: String) {
+        self.problems.borrow_mut().push(Problem { place: place.clone(), text });
     }
 }
 
@@ -37,7 +43,7 @@ impl<'e> Reader<'e> {
 pub(crate) struct Section<'a> {
     reader: &'a Reader<'a>,
     path: Path,
-    line: u64,
+    place: Place,
     entries: &'a [Entry],
     /// The keys that were asked for: those that exist.
     asked: RefCell<Vec<&'static str>>,
@@ -48,10 +54,10 @@ pub(crate) struct Section<'a> {
 impl<'a> Section<'a> {
     /// The whole file.
     pub(crate) fn root(reader: &'a Reader<'a>, node: &'a Node) -> Self {
-        Self::of(reader, Path::default(), node.line, node)
+        Self::of(reader, Path::default(), &node.place, node)
     }
 
-    fn of(reader: &'a Reader<'a>, path: Path, line: u64, node: &'a Node) -> Self {
+    fn of(reader: &'a Reader<'a>, path: Path, place: &Place, node: &'a Node) -> Self {
         let before = reader.problems.borrow().len();
         let entries = match &node.value {
             Value::Map(entries) => entries.as_slice(),
@@ -59,11 +65,11 @@ impl<'a> Section<'a> {
             other => {
                 let name = if path.steps().is_empty() { "the file".to_owned() } else { path.to_string() };
                 let what = what_it_is(other);
-                reader.problem(line, format!("{name} is {what}; keys with values are allowed"));
+                reader.problem(place, format!("{name} is {what}; keys with values are allowed"));
                 &[]
             }
         };
-        Self { reader, path, line, entries, asked: RefCell::default(), before }
+        Self { reader, path, place: place.clone(), entries, asked: RefCell::default(), before }
     }
 
     /// Where the section is.
@@ -96,7 +102,7 @@ impl<'a> Section<'a> {
     /// A value that has to be there. None only if that is noted as a problem.
     pub(crate) fn required<T>(&self, key: &'static str, kind: &Kind<T>) -> Option<T> {
         let (found, written) = self.read(key, kind);
-        if !written {
+        if written.is_none() {
             self.problem_here(format!("{} is missing; allowed is {}", self.path.key(key), kind.allowed));
         }
         let shown = found.as_ref().map_or(Shown::Nothing, |value| Shown::Text(kind.show(value)));
@@ -131,33 +137,51 @@ impl<'a> Section<'a> {
         self.reader.fields.borrow_mut().push(Field {
             path: self.path.key(key),
             kind: format!("list of {}s", kind.name),
+            form: Form::List(Box::new(kind.form.clone())),
             allowed: format!("each {}", kind.allowed),
             default: Absent::Is(told),
             value: Shown::List(items.iter().map(|item| kind.show(item)).collect()),
-            written: entry.is_some(),
+            written: entry.map(|entry| entry.place.clone()),
+            veiled: kind.veiled,
+            mark: self.reader.mark.take(),
         });
         items
     }
 
     fn items<T>(&self, key: &str, kind: &Kind<T>, nodes: &[Node]) -> Vec<T> {
         let path = self.path.key(key);
-        let read = |(index, node): (usize, &Node)| self.scalar(&path.item(index), node.line, node, kind);
+        let read = |(index, node): (usize, &Node)| self.scalar(&path.item(index), &node.place, node, kind);
         nodes.iter().enumerate().filter_map(read).collect()
     }
 
-    /// Names with values that are somebody else's to understand.
+    /// Names with values that are somebody else's to understand; none unless written.
     pub(crate) fn pairs(&self, key: &'static str, kind: &Kind<String>) -> Vec<(String, String)> {
+        self.pairs_or_as(key, kind, &[], "{}".to_owned())
+    }
+
+    /// Names with values whose default is told in these words.
+    pub(crate) fn pairs_or_as(
+        &self,
+        key: &'static str,
+        kind: &Kind<String>,
+        default: &[(String, String)],
+        told: String,
+    ) -> Vec<(String, String)> {
         let found = self.find(key);
-        let inner = found.map(|entry| Section::of(self.reader, self.path.key(key), entry.line, &entry.node));
+        let inner =
+            found.map(|entry| Section::of(self.reader, self.path.key(key), &entry.place, &entry.node));
         let entries = inner.as_ref().map_or(&[][..], |inner| inner.entries);
         let path = self.path.key(key);
         let read = |entry: &Entry| {
-            let value = self.scalar(&path.key(&entry.key), entry.line, &entry.node, kind)?;
+            let value = self.scalar(&path.key(&entry.key), &entry.place, &entry.node, kind)?;
             Some((entry.key.clone(), value))
         };
-        let pairs: Vec<(String, String)> = entries.iter().filter_map(read).collect();
+        let pairs: Vec<(String, String)> = match found {
+            Some(_) => entries.iter().filter_map(read).collect(),
+            None => default.to_vec(),
+        };
         let shown = pairs.iter().map(|(name, value)| (name.clone(), kind.show(value))).collect();
-        self.note(key, kind, (Absent::Is("{}".to_owned()), Shown::Pairs(shown), found.is_some()));
+        self.note(key, kind, (Absent::Is(told), Shown::Pairs(shown), found.map(|entry| entry.place.clone())));
         pairs
     }
 
@@ -166,7 +190,7 @@ impl<'a> Section<'a> {
         self.section_if_written(key).unwrap_or_else(|| Section {
             reader: self.reader,
             path: self.path.key(key),
-            line: self.line,
+            place: self.place.clone(),
             entries: &[],
             asked: RefCell::default(),
             before: self.reader.problems.borrow().len(),
@@ -176,7 +200,7 @@ impl<'a> Section<'a> {
     /// The section under a key, if it is written.
     pub(crate) fn section_if_written(&self, key: &'static str) -> Option<Section<'a>> {
         let entry = self.find(key)?;
-        Some(Section::of(self.reader, self.path.key(key), entry.line, &entry.node))
+        Some(Section::of(self.reader, self.path.key(key), &entry.place, &entry.node))
     }
 
     /// The sections in a list, one after the other. Not written, or no list, is a problem, and so is an empty one.
@@ -202,7 +226,7 @@ impl<'a> Section<'a> {
         nodes
             .iter()
             .enumerate()
-            .map(move |(index, node)| Section::of(reader, path.item(index), node.line, node))
+            .map(move |(index, node)| Section::of(reader, path.item(index), &node.place, node))
     }
 
     /// The sections in a list, if it is written.
@@ -215,8 +239,8 @@ impl<'a> Section<'a> {
     }
 
     /// Where a key is written; where the section is, if it is not.
-    pub(crate) fn line_of(&self, key: &str) -> u64 {
-        self.entries.iter().find(|entry| entry.key == key).map_or(self.line, |entry| entry.line)
+    pub(crate) fn place_of(&self, key: &str) -> &Place {
+        self.entries.iter().find(|entry| entry.key == key).map_or(&self.place, |entry| &entry.place)
     }
 
     /// Notes that something is wrong with a key, in words that follow its name.
@@ -226,7 +250,7 @@ impl<'a> Section<'a> {
 
     /// Notes that something is wrong at or below a key, in text that goes on where its name ends.
     pub(crate) fn problem_with(&self, key: &str, text: &str) {
-        self.reader.problem(self.line_of(key), format!("{}{text}", self.path.key(key)));
+        self.reader.problem(self.place_of(key), format!("{}{text}", self.path.key(key)));
     }
 
     /// Notes that something is wrong with the section, in words that follow its name.
@@ -244,21 +268,33 @@ impl<'a> Section<'a> {
         self.reader.problems.borrow().len() == self.before
     }
 
+    /// What is in a file that a value names.
+    pub(crate) fn file(&self, path: &str) -> std::io::Result<String> {
+        self.reader.environment.file(std::path::Path::new(path))
+    }
+
     /// Ends asking: what is still unknown does not exist.
     pub(crate) fn end(self) {
         let asked = self.asked.borrow();
         for entry in self.entries.iter().filter(|entry| !asked.contains(&entry.key.as_str())) {
+            let path = self.path.key(&plain(&entry.key));
+            let elsewhere = former::leaves(&path, entry);
+            for (path, place, hint) in &elsewhere {
+                self.reader.problem(place, format!("{path} is not known; {hint}"));
+            }
+            if !elsewhere.is_empty() {
+                continue;
+            }
             let hint = match nearest(&entry.key, asked.iter().copied()) {
                 Some(word) => format!("did you mean {word}?"),
                 None => format!("known here are {}", asked.join(", ")),
             };
-            let path = self.path.key(&plain(&entry.key));
-            self.reader.problem(entry.line, format!("{path} is not known; {hint}"));
+            self.reader.problem(&entry.place, format!("{path} is not known; {hint}"));
         }
     }
 
     fn problem_here(&self, text: String) {
-        self.reader.problem(self.line, text);
+        self.reader.problem(&self.place, text);
     }
 
     fn find(&self, key: &'static str) -> Option<&'a Entry> {
@@ -267,44 +303,61 @@ impl<'a> Section<'a> {
     }
 
     /// The value, if it is good, and whether something is written at all.
-    fn read<T>(&self, key: &'static str, kind: &Kind<T>) -> (Option<T>, bool) {
+    fn read<T>(&self, key: &'static str, kind: &Kind<T>) -> (Option<T>, Option<Place>) {
         match self.find(key) {
-            Some(entry) => (self.scalar(&self.path.key(key), entry.line, &entry.node, kind), true),
-            None => (None, false),
+            Some(entry) => {
+                let value = self.scalar(&self.path.key(key), &entry.place, &entry.node, kind);
+                (value, Some(entry.place.clone()))
+            }
+            None => (None, None),
         }
     }
 
-    fn scalar<T>(&self, path: &Path, line: u64, node: &Node, kind: &Kind<T>) -> Option<T> {
+    fn scalar<T>(&self, path: &Path, place: &Place, node: &Node, kind: &Kind<T>) -> Option<T> {
         let Value::Text(written) = &node.value else {
             let what = what_it_is(&node.value);
-            self.reader.problem(line, format!("{path} is {what}; allowed is {}", kind.allowed));
+            self.reader.problem(place, format!("{path} is {what}; allowed is {}", kind.allowed));
             return None;
         };
-        let text = match expand(written, self.reader.environment) {
+        // Whoever sets a variable has a shell that puts others in; what still has a ${ in it is meant so.
+        let expanded = match place {
+            Place::Variable(_) => from_file(written, self.reader.environment),
+            _ => expand(written, self.reader.environment),
+        };
+        let text = match expanded {
             Ok(text) => text,
             Err(problems) => {
                 for problem in problems {
-                    self.reader.problem(line, format!("{path} {problem}"));
+                    self.reader.problem(place, format!("{path} {problem}"));
                 }
                 return None;
             }
         };
+        let mut hasher = DefaultHasher::new();
+        (self.reader.mark.get(), &text).hash(&mut hasher);
+        self.reader.mark.set(hasher.finish());
         // Shown as it is written: what came out of a variable or a file may be a secret.
         let wrong =
-            |reason| self.reader.problem(line, format!("{path} is {}; {reason}", kind.show_text(written)));
+            |reason| self.reader.problem(place, format!("{path} is {}; {reason}", kind.show_text(written)));
         kind.parse(&text).map_err(wrong).ok()
     }
 
     /// Notes what was asked for: what counts otherwise, what counts, and whether that is written.
-    fn note<T>(&self, key: &str, kind: &Kind<T>, (default, value, written): (Absent, Shown, bool)) {
-        let name = if matches!(value, Shown::Pairs(_)) { "names with texts" } else { kind.name };
+    fn note<T>(&self, key: &str, kind: &Kind<T>, (default, value, written): (Absent, Shown, Option<Place>)) {
+        let (name, form) = match value {
+            Shown::Pairs(_) => ("names with texts", Form::Pairs),
+            _ => (kind.name, kind.form.clone()),
+        };
         self.reader.fields.borrow_mut().push(Field {
             path: self.path.key(key),
             kind: name.to_owned(),
+            form,
             allowed: kind.allowed.clone(),
             default,
             value,
             written,
+            veiled: kind.veiled,
+            mark: self.reader.mark.take(),
         });
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
+
 use crate::{
     kind::{self, Kind},
     section::Section,
@@ -72,6 +74,8 @@ pub struct Alerts {
     pub quiet: Duration,
     /// From where on events are late.
     pub lag: Duration,
+    /// How many dead letters it takes for an alert.
+    pub dead_letters: u64,
     /// Where alerts are sent to, besides the log.
     pub webhook: Option<Webhook>,
 }
@@ -139,6 +143,7 @@ fn read_alerts(section: Section<'_>) -> Alerts {
     let alerts = Alerts {
         quiet: section.or("quiet", &kind::time(SECOND..=DAY), 300 * SECOND),
         lag: section.or("lag", &kind::time(SECOND..=30 * DAY), 60 * SECOND),
+        dead_letters: section.or("dead_letters", &kind::number(1..=1_000_000_000), 1),
         webhook: section.section_if_written("webhook").and_then(read_webhook),
     };
     section.end();
@@ -147,13 +152,19 @@ fn read_alerts(section: Section<'_>) -> Alerts {
 
 fn read_webhook(section: Section<'_>) -> Option<Webhook> {
     let url = section.required("url", &url("https://hooks.example/posthaste"));
-    let secret = section.required("secret", &kind::secret("whsec_ and 24 to 64 bytes in base 64"));
-    if secret.as_ref().is_some_and(|secret| !secret.starts_with("whsec_")) {
-        section
-            .problem("secret", "does not begin with whsec_; allowed is whsec_ and 24 to 64 bytes in base 64");
-    }
+    let secret = section.required("secret", &signing_secret());
     section.end();
     Some(Webhook { url: url?, secret: secret? })
+}
+
+/// A secret as Standard Webhooks writes it.
+fn signing_secret() -> Kind<String> {
+    let is_secret = |text: &str| {
+        let bytes = text.strip_prefix("whsec_").and_then(|text| STANDARD.decode(text).ok());
+        bytes.is_some_and(|bytes| (24..=64).contains(&bytes.len()))
+    };
+    let kind = kind::secret("whsec_ and 24 to 64 bytes in base 64");
+    kind.that(is_secret)
 }
 
 /// What each value allows by itself may still not fit together.

@@ -4,9 +4,19 @@ use std::fmt::Write;
 
 use crate::field::{Field, Shown, Step};
 
-/// The fields as YAML, each default marked as such.
-pub(crate) fn yaml(fields: &[Field]) -> String {
-    let rows: Vec<Row<'_>> = fields.iter().filter_map(Row::of).collect();
+/// What is said of each value besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notes {
+    /// Which are only defaults.
+    #[default]
+    Defaults,
+    /// Where each comes from: a line of the file, an environment variable, or a default.
+    Origins,
+}
+
+/// The fields as YAML, each with its note.
+pub(crate) fn yaml(fields: &[Field], notes: Notes) -> String {
+    let rows: Vec<Row<'_>> = fields.iter().filter_map(|field| Row::of(field, notes)).collect();
     let mut text = String::new();
     render(&rows, 0, &mut text);
     text
@@ -16,12 +26,12 @@ pub(crate) fn yaml(fields: &[Field]) -> String {
 struct Row<'f> {
     steps: &'f [Step],
     value: String,
-    written: bool,
+    note: Option<String>,
 }
 
 impl<'f> Row<'f> {
     /// None if nothing counts.
-    fn of(field: &'f Field) -> Option<Self> {
+    fn of(field: &'f Field, notes: Notes) -> Option<Self> {
         let value = match &field.value {
             Shown::Nothing => return None,
             Shown::Text(text) => scalar(text),
@@ -33,11 +43,16 @@ impl<'f> Row<'f> {
                 format!("{{{}}}", pairs.iter().map(pair).collect::<Vec<_>>().join(", "))
             }
         };
-        Some(Self { steps: field.path.steps(), value, written: field.written })
+        let note = match (&field.written, notes) {
+            (None, _) => Some("default".to_owned()),
+            (Some(_), Notes::Defaults) => None,
+            (Some(place), Notes::Origins) => Some(place.to_string()),
+        };
+        Some(Self { steps: field.path.steps(), value, note })
     }
 
     fn below(&self) -> Self {
-        Self { steps: &self.steps[1..], value: self.value.clone(), written: self.written }
+        Self { steps: &self.steps[1..], value: self.value.clone(), note: self.note.clone() }
     }
 }
 
@@ -46,7 +61,7 @@ fn render(rows: &[Row<'_>], indent: usize, text: &mut String) {
     for group in rows.chunk_by(same_step) {
         match group[0].steps {
             [Step::Key(key)] => {
-                let note = if group[0].written { "" } else { "  # default" };
+                let note = group[0].note.as_ref().map_or(String::new(), |note| format!("  # {note}"));
                 _ = writeln!(text, "{:indent$}{key}: {}{note}", "", group[0].value);
             }
             [Step::Key(key), ..] => {

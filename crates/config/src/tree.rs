@@ -12,12 +12,12 @@ use serde::{
 };
 use serde_saphyr::{DuplicateKeyPolicy, Error, Spanned, options::NonFiniteFloatPolicy};
 
-use crate::problem::Problem;
+use crate::problem::{Place, Problem};
 
 /// A value and where it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub(crate) line: u64,
+    pub(crate) place: Place,
     pub(crate) value: Value,
 }
 
@@ -36,15 +36,24 @@ pub(crate) enum Value {
 pub(crate) struct Entry {
     pub(crate) key: String,
     /// Where the key is.
-    pub(crate) line: u64,
+    pub(crate) place: Place,
     pub(crate) node: Node,
 }
 
 /// Nobody nests a configuration deeper; a deeper one would only use up the stack.
 const DEEPEST: usize = 32;
 
+/// Nobody writes a longer one; a longer one is another file.
+const LONGEST: usize = 1 << 20;
+
 /// Reads a text. What is no YAML has one problem only: behind it nothing can be trusted.
 pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
+    if text.len() > LONGEST {
+        let text = format!("the file has {} bytes; allowed are up to {LONGEST}", text.len());
+        return Err(Problem { place: Place::Line(1), text });
+    }
+    // Some editors put a mark before the first character that nobody sees.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_depth: DEEPEST, flow_nesting_limit: DEEPEST },
         duplicate_keys: DuplicateKeyPolicy::Error,
@@ -60,7 +69,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
 
 /// The parser's words, where they are good for somebody who writes a file and not a program.
 fn explain(error: &Error) -> Problem {
-    let line = error.location().map_or(1, |location| location.line());
+    let line = error.location().map_or(1, |location| location.line().max(1));
     let text = match error.without_snippet() {
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or("a key");
@@ -74,7 +83,7 @@ fn explain(error: &Error) -> Problem {
             format!("this is no YAML: {said}")
         }
     };
-    Problem { line, text }
+    Problem { place: Place::Line(line), text }
 }
 
 /// A value as the parser gives it. It decides by its own rules what is a number; the text is taken from the file.
@@ -95,11 +104,11 @@ fn node(raw: &Spanned<Raw>, text: &str) -> Node {
         Raw::List(items) => Value::List(items.iter().map(|item| node(item, text)).collect()),
         Raw::Map(entries) => Value::Map(entries.iter().map(|(key, value)| entry(key, value, text)).collect()),
     };
-    Node { line: raw.referenced.line(), value }
+    Node { place: Place::Line(raw.referenced.line()), value }
 }
 
 fn entry(key: &Spanned<String>, value: &Spanned<Raw>, text: &str) -> Entry {
-    Entry { key: key.value.clone(), line: key.referenced.line(), node: node(value, text) }
+    Entry { key: key.value.clone(), place: Place::Line(key.referenced.line()), node: node(value, text) }
 }
 
 /// What stands in the file for this value, where the parser says it is defined.
@@ -182,13 +191,16 @@ mod tests {
     use super::*;
 
     /// The scalars of a map with their lines.
-    fn texts(text: &str) -> Vec<(u64, String, String)> {
+    fn texts(text: &str) -> Vec<(Place, String, String)> {
         let Value::Map(entries) = parse(text).unwrap().value else { panic!("no map") };
         let text = |value: &Value| match value {
             Value::Text(text) => text.clone(),
             other => format!("{other:?}"),
         };
-        entries.iter().map(|entry| (entry.line, entry.key.clone(), text(&entry.node.value))).collect()
+        entries
+            .iter()
+            .map(|entry| (entry.place.clone(), entry.key.clone(), text(&entry.node.value)))
+            .collect()
     }
 
     #[test]
@@ -196,10 +208,13 @@ mod tests {
         for written in
             ["007", "1.10", "0x10", "yes", "true", ".nan", "2026-01-01", "15s", "99999999999999999999999"]
         {
-            assert_eq!(texts(&format!("ö: {written}\n")), [(1, "ö".to_owned(), written.to_owned())]);
+            assert_eq!(
+                texts(&format!("ö: {written}\n")),
+                [(Place::Line(1), "ö".to_owned(), written.to_owned())]
+            );
         }
         assert_eq!(texts("a: \"x\\ty\"\nb: 'it''s'\n")[1].2, "it's");
-        assert_eq!(texts("a: &x 1.50\nb: *x\n")[1], (2, "b".to_owned(), "1.50".to_owned()));
+        assert_eq!(texts("a: &x 1.50\nb: *x\n")[1], (Place::Line(2), "b".to_owned(), "1.50".to_owned()));
     }
 
     #[test]

@@ -60,6 +60,7 @@ mod outbox;
 mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod publisher;
 mod registry;
 mod relay;
 mod staged;
@@ -78,12 +79,13 @@ pub use posthaste_core::{
 };
 pub use posthaste_file::FileSink;
 pub use posthaste_listeners::{ListenerError, Listeners, Received};
-pub use posthaste_relay::{Pulse, Settings, Stopped, metric};
+pub use posthaste_relay::{Pulse, Settings, Stopped, Tuner, Tuning, metric};
 
 pub use self::{
     outbox::{Outbox, OutboxBuilder},
     place::Place,
-    registry::{Driver, OpenOptions, SCHEMES, open},
+    publisher::{Publisher, Through},
+    registry::{Driver, OpenOptions, SCHEMES, open, publisher},
     relay::{LISTENERS, Relay, RelayBuilder},
     staged::Staged,
     transaction::{Begin, Commit, Transaction},

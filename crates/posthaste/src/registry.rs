@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use posthaste_core::{Admin, Clock, DEFAULT_PAYLOAD_LIMIT, Error, Log, Result};
 
+use crate::{Outbox, Publisher};
+
 /// What a database offers: to the relay, to operators and to who has committed.
 pub trait Driver: Log + Admin {
     /// Tells relays in other processes, soon and without waiting for it, that something was committed. Where the database has no
@@ -73,6 +75,22 @@ pub async fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Driver>> {
     }
 }
 
+/// Publishes into an outbox, in transactions on the database behind its URL, for those who have none of their own.
+pub async fn publisher(url: &str, outbox: &Outbox) -> Result<Arc<dyn Publisher>> {
+    let scheme = url.split(':').next().unwrap_or_default();
+    match scheme {
+        #[cfg(feature = "sqlite")]
+        "sqlite" => sqlite::publisher(url, outbox).await,
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => postgres::publisher(url, outbox).await,
+        _ => {
+            // A build without any database has no other use for it.
+            _ = outbox;
+            Err(not_understood(scheme))
+        }
+    }
+}
+
 /// Names the scheme only: the rest of an address may have a password in it.
 fn not_understood(scheme: &str) -> Error {
     let known: Vec<String> = SCHEMES.iter().map(|scheme| format!("{scheme}://…")).collect();
@@ -89,7 +107,8 @@ mod sqlite {
     use posthaste_core::{Error, Result, SystemClock};
     use posthaste_sqlite::{SqliteLog, SqliteOptions};
 
-    use super::{Driver, OpenOptions};
+    use super::{Driver, OpenOptions, Outbox, Publisher};
+    use crate::Through;
 
     /// Relays in other processes watch the file for commits.
     impl Driver for SqliteLog {}
@@ -109,6 +128,11 @@ mod sqlite {
         };
         Ok(Arc::new(SqliteLog::open(url, options).await?))
     }
+
+    pub(super) async fn publisher(url: &str, outbox: &Outbox) -> Result<Arc<dyn Publisher>> {
+        let pool = posthaste_sqlite::pool(url).await?;
+        Ok(Arc::new(Through { outbox: outbox.clone(), pool }))
+    }
 }
 
 #[cfg(feature = "postgres")]
@@ -118,7 +142,8 @@ mod postgres {
     use posthaste_core::Result;
     use posthaste_postgres::{PostgresLog, PostgresOptions};
 
-    use super::{Driver, OpenOptions};
+    use super::{Driver, OpenOptions, Outbox, Publisher};
+    use crate::Through;
 
     impl Driver for PostgresLog {
         fn ring(&self) {
@@ -137,5 +162,10 @@ mod postgres {
             payload_limit: options.payload_limit,
         };
         Ok(Arc::new(PostgresLog::open(url, options).await?))
+    }
+
+    pub(super) async fn publisher(url: &str, outbox: &Outbox) -> Result<Arc<dyn Publisher>> {
+        let pool = crate::postgres::pool(url).await?;
+        Ok(Arc::new(Through { outbox: outbox.clone(), pool }))
     }
 }

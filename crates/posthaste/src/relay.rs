@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use posthaste_core::{EventType, Filter, RelayId, Result, Sink, Subscription};
 use posthaste_listeners::{ListenerError, Listeners, Received};
-use posthaste_relay::{Pulse, Settings, Stopped};
+use posthaste_relay::{Pulse, Settings, Stopped, Tuner};
 
 use crate::Outbox;
 
@@ -123,5 +123,11 @@ impl Relay {
     #[must_use]
     pub fn pulse(&self) -> Pulse {
         self.relay.pulse()
+    }
+
+    /// Changes it while it runs: how it polls, how much it takes up at a time, and how fast it delivers.
+    #[must_use]
+    pub fn tuner(&self) -> Tuner {
+        self.relay.tuner()
     }
 }

@@ -8,7 +8,9 @@ pub mod metric;
 mod moment;
 mod settings;
 mod shell;
+mod tuning;
 
 pub use moment::Moment;
 pub use settings::Settings;
 pub use shell::{Hot, Pulse, Relay, RelayBuilder, Stopped};
+pub use tuning::{Tuner, Tuning};

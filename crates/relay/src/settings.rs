@@ -1,6 +1,6 @@
 //! What can be set about a relay. Every bound is here.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use posthaste_core::{Error, Limit, Result, Retention};
 
@@ -35,6 +35,8 @@ pub struct Settings {
     pub prune_interval: Duration,
     /// What is still needed.
     pub retention: Retention,
+    /// How many entries a second a subscription sends at most, in all relays together, by its name; without a limit if it is not here.
+    pub rate_limits: BTreeMap<String, u32>,
 }
 
 impl Default for Settings {
@@ -55,6 +57,7 @@ impl Default for Settings {
             grace: Duration::from_secs(10),
             prune_interval: Duration::from_secs(60),
             retention: Retention::default(),
+            rate_limits: BTreeMap::new(),
         }
     }
 }
@@ -90,6 +93,10 @@ impl Settings {
             format!("buffer {:?} is smaller than page {:?}", self.buffer, self.page),
         );
         demand(self.batch > 0, "batch is 0; at least 1".to_owned());
+        demand(
+            self.rate_limits.values().all(|limit| *limit > 0),
+            "a rate limit is 0; at least 1, or pause the subscription".to_owned(),
+        );
         demand(self.concurrency > 0, "concurrency is 0; at least 1".to_owned());
         demand(self.hot_queue > 0, "hot_queue is 0; at least 1".to_owned());
         demand(

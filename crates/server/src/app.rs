@@ -5,10 +5,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use posthaste::{Admin, Pulse, Sink};
-use tokio::sync::Semaphore;
+use posthaste::{Admin, Sink};
+use tokio::sync::{Semaphore, SetOnce};
 
-use crate::{exporter::Exporter, live::Hub, lockout::Lockout, publish::Publisher, settings::Settings};
+use crate::{
+    backing::Backing, exporter::Exporter, live::Hub, lockout::Lockout, problem::Problem, settings::Settings,
+};
 
 /// How many requests are answered at the same time.
 const REQUESTS: usize = 64;
@@ -22,18 +24,16 @@ pub(crate) struct Shared {
     pub(crate) hub: Hub,
     pub(crate) lockout: Mutex<Lockout>,
     pub(crate) requests: Semaphore,
+    /// The log, and the relay in this process, as soon as they are there.
+    pub(crate) backing: SetOnce<Backing>,
 }
 
 /// What a server is about.
 pub(crate) struct Parts {
     pub(crate) settings: Settings,
-    pub(crate) admin: Arc<dyn Admin>,
-    pub(crate) publisher: Option<Arc<dyn Publisher>>,
     /// The configuration of the whole program, without secrets.
     pub(crate) config: Option<String>,
     pub(crate) exporter: Option<Exporter>,
-    /// The relay in this process.
-    pub(crate) pulse: Option<Pulse>,
     /// Where this process delivers, by subscription.
     pub(crate) sinks: Vec<(String, Arc<dyn Sink>)>,
 }
@@ -41,7 +41,19 @@ pub(crate) struct Parts {
 impl App {
     pub(crate) fn new(parts: Parts) -> Self {
         let requests = Semaphore::new(REQUESTS);
-        Self(Arc::new(Shared { parts, hub: Hub::new(), lockout: Mutex::default(), requests }))
+        let (hub, lockout, backing) = (Hub::new(), Mutex::default(), SetOnce::new());
+        Self(Arc::new(Shared { parts, hub, lockout, requests, backing }))
+    }
+
+    /// What operators can ask and do, if the log is there.
+    pub(crate) fn admin(&self) -> Result<&dyn Admin, Problem> {
+        let backing = self.backing.get().ok_or_else(|| {
+            Problem::unavailable(
+                "the relay waits for the database; /health says why",
+                std::time::Duration::from_secs(1),
+            )
+        })?;
+        Ok(backing.admin.as_ref())
     }
 }
 

@@ -20,6 +20,7 @@
 mod alert;
 mod api;
 mod app;
+mod backing;
 mod connections;
 pub mod cursor;
 mod dashboard;
@@ -30,21 +31,24 @@ mod input;
 mod live;
 mod lockout;
 mod problem;
-mod publish;
 mod redact;
 mod server;
 mod settings;
 mod time;
 mod token;
+mod tuned;
+
+pub use posthaste::{Publisher, Through};
 
 pub use self::{
     alert::{Alerts, Secret, Webhook},
     api::document,
+    backing::{Backing, Entrance},
     exporter::Exporter,
     health::Limits,
-    publish::{Publisher, Through},
     redact::{Redaction, is_path},
     server::{Bound, Server},
     settings::{Access, DEFAULT_PORT, Settings},
     token::{Hash, Role, Token, generate},
+    tuned::{Tunable, Tuned},
 };

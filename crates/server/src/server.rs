@@ -2,45 +2,56 @@
 
 use std::{future::Future, net::SocketAddr, sync::Arc};
 
-use posthaste::{Admin, Error, ErrorKind, Pulse, Result, Sink};
+use posthaste::{Admin, Error, ErrorKind, Publisher, Pulse, Result, Sink};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 
 use crate::{
     alert::{Watch, deliver},
     api,
     app::{App, Parts},
+    backing::{Backing, Entrance},
     connections,
     exporter::Exporter,
     live::sampler::{self, Alarm},
-    publish::Publisher,
     settings::Settings,
+    tuned::Tunable,
 };
 
 /// Puts a server together.
 #[must_use = "call bind()"]
 pub struct Server {
     parts: Parts,
+    backing: Option<Backing>,
 }
 
 impl Server {
     /// A server over what operators can ask and do.
     pub fn new(settings: Settings, admin: Arc<dyn Admin>) -> Self {
-        let parts = Parts {
-            settings,
-            admin,
-            publisher: None,
-            config: None,
-            exporter: None,
-            pulse: None,
-            sinks: Vec::new(),
-        };
-        Self { parts }
+        Self { backing: Some(Backing::new(admin)), ..Self::waiting(settings) }
+    }
+
+    /// A server over what is not there yet: until it comes through the [`Entrance`] the server is alive, and not ready.
+    pub fn waiting(settings: Settings) -> Self {
+        Self { parts: Parts { settings, config: None, exporter: None, sinks: Vec::new() }, backing: None }
     }
 
     /// Lets operators publish events through this.
-    pub fn publisher(mut self, publisher: Arc<dyn Publisher>) -> Self {
-        self.parts.publisher = Some(publisher);
-        self
+    pub fn publisher(self, publisher: Arc<dyn Publisher>) -> Self {
+        self.over(|backing| backing.publisher(publisher))
+    }
+
+    /// Looks after the relay in this process: without it the server is not ready.
+    pub fn relay(self, pulse: Pulse) -> Self {
+        self.over(|backing| backing.relay(pulse))
+    }
+
+    /// Lets operators change what can change while the relay runs.
+    pub fn tunable(self, tunable: Arc<dyn Tunable>) -> Self {
+        self.over(|backing| backing.tunable(tunable))
+    }
+
+    fn over(self, change: impl FnOnce(Backing) -> Backing) -> Self {
+        Self { backing: self.backing.map(change), ..self }
     }
 
     /// Shows this as the configuration. It must have no secrets.
@@ -52,12 +63,6 @@ impl Server {
     /// Answers with these metrics, and makes the live figures of them.
     pub fn exporter(mut self, exporter: Exporter) -> Self {
         self.parts.exporter = Some(exporter);
-        self
-    }
-
-    /// Looks after the relay in this process: without it the server is not ready.
-    pub fn relay(mut self, pulse: Pulse) -> Self {
-        self.parts.pulse = Some(pulse);
         self
     }
 
@@ -84,7 +89,11 @@ impl Server {
         let listener = TcpListener::bind(listen).await.map_err(taken)?;
         // Port 0 is whatever was free.
         self.parts.settings.listen = listener.local_addr().map_err(taken)?;
-        Ok(Bound { address: self.parts.settings.listen, app: App::new(self.parts), listener })
+        let bound = Bound { address: self.parts.settings.listen, app: App::new(self.parts), listener };
+        if let Some(backing) = self.backing {
+            bound.entrance().open(backing);
+        }
+        Ok(bound)
     }
 }
 
@@ -101,6 +110,12 @@ impl Bound {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How what is to be served gets in, if it comes later.
+    #[must_use]
+    pub fn entrance(&self) -> Entrance {
+        Entrance(self.app.clone())
     }
 
     /// Answers until `shutdown`, and then finishes what is under way.
@@ -124,13 +139,14 @@ const ALERTS: usize = 100;
 fn start_loops(app: &App) -> JoinSet<()> {
     let mut loops = JoinSet::new();
     loops.spawn(sampler::ask_database(app.clone()));
+    loops.spawn(sampler::look_for_damage(app.clone()));
     for (subscription, sink) in &app.sinks {
         loops.spawn(sampler::ask_sink(app.clone(), subscription.clone(), Arc::clone(sink)));
     }
     let alarm = app.settings.alerts.as_ref().map(|alerts| {
         let (sender, receiver) = mpsc::channel(ALERTS);
         loops.spawn(deliver(receiver, alerts.webhook.clone(), app.settings.public_url.clone()));
-        Alarm { watch: Watch::new(alerts.quiet, alerts.lag), alerts: sender }
+        Alarm { watch: Watch::new(alerts), alerts: sender }
     });
     loops.spawn(sampler::run(app.clone(), alarm));
     loops

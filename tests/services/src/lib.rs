@@ -8,6 +8,8 @@
 mod variables;
 
 #[cfg(unix)]
+pub mod chromium;
+#[cfg(unix)]
 mod daemon;
 #[cfg(unix)]
 mod guard;

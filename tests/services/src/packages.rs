@@ -18,7 +18,12 @@ pub(crate) struct Missing {
     pub(crate) packages: &'static [&'static str],
     /// The variable that makes it unnecessary.
     pub(crate) variable: &'static str,
+    /// What to set it to.
+    pub(crate) instead: &'static str,
 }
+
+/// What to set the variable of a server to.
+pub(crate) const SERVER_ELSEWHERE: &str = "a server that runs elsewhere (compose.yaml has one for Docker)";
 
 impl Missing {
     /// Installs it, as root or with a `sudo` that asks nothing.
@@ -56,7 +61,7 @@ impl Missing {
 
     /// What to do where it cannot be installed for people.
     pub(crate) fn otherwise(&self) -> String {
-        format!("set {} to a server that runs elsewhere (compose.yaml has one for Docker)", self.variable)
+        format!("set {} to {}", self.variable, self.instead)
     }
 }
 
@@ -104,7 +109,12 @@ mod tests {
 
     #[test]
     fn says_what_to_do_where_nothing_can_be_installed() {
-        let missing = Missing { name: "Kafka", packages: &["kafka"], variable: "POSTHASTE_TEST_KAFKA" };
+        let missing = Missing {
+            name: "Kafka",
+            packages: &["kafka"],
+            variable: "POSTHASTE_TEST_KAFKA",
+            instead: SERVER_ELSEWHERE,
+        };
 
         let text = missing.otherwise();
 

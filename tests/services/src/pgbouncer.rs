@@ -10,14 +10,15 @@ use anyhow::{Context, Result, bail};
 use crate::{
     daemon::Daemon,
     lookup::{self, dotted},
-    packages::Missing,
+    packages::{Missing, SERVER_ELSEWHERE},
     ports, postgres,
     process::{Process, Signal},
     user::{User, command_as, create_folder_for, write_for},
     variables::PGBOUNCER,
 };
 
-const MISSING: Missing = Missing { name: "PgBouncer", packages: &["pgbouncer"], variable: PGBOUNCER };
+const MISSING: Missing =
+    Missing { name: "PgBouncer", packages: &["pgbouncer"], variable: PGBOUNCER, instead: SERVER_ELSEWHERE };
 
 /// The program.
 #[derive(Clone, Debug)]

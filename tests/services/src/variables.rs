@@ -24,6 +24,11 @@ pub const KAFKA_CA: &str = "POSTHASTE_TEST_KAFKA_CA";
 /// Folder with Kafka's jars, for tests that start a broker of their own.
 pub const KAFKA_LIB: &str = "POSTHASTE_TEST_KAFKA_LIB";
 
+/// The browser's program, for tests of the dashboard.
+pub const CHROMIUM: &str = "POSTHASTE_TEST_CHROMIUM";
+/// The program that drives it, of the same version.
+pub const CHROMEDRIVER: &str = "POSTHASTE_TEST_CHROMEDRIVER";
+
 /// Who may use the listener at [`KAFKA_SASL`].
 pub const KAFKA_SASL_USER: &str = "posthaste";
 /// The password of [`KAFKA_SASL_USER`].

@@ -4,6 +4,7 @@
 //! that run, and starts and stops what is missing. Variables go to the standard output, for the shell; everything
 //! else goes to the error output.
 
+mod browser;
 mod session;
 mod start;
 mod state;
@@ -73,7 +74,7 @@ pub(crate) fn run_with_servers(workspace: &Workspace) -> Result<ControlFlow<()>>
     Ok(ControlFlow::Break(()))
 }
 
-/// Whether every server is named by the environment, and with it what could be found of its programs.
+/// Whether every server and the browser are named by the environment, and with them what could be found of their programs.
 fn environment_is_complete(files: &Files) -> Result<bool> {
     let shared = State::load(&files.shared)?;
     let postgres = given(POSTGRES);
@@ -88,7 +89,7 @@ fn environment_is_complete(files: &Files) -> Result<bool> {
             return Ok(false);
         }
     }
-    Ok(true)
+    Ok(browser::is_given())
 }
 
 fn up(files: &Files) -> Result<()> {
@@ -127,6 +128,7 @@ fn start_missing(session: &Session, shared: Option<&State>, files: &Files) -> Re
             session.add(server)?;
         }
     }
+    variables.extend(browser::variables()?);
     Ok(variables)
 }
 
@@ -173,7 +175,7 @@ fn down(files: &Files) -> Result<()> {
         let was = if stopped.contains(&kind) { "stopped" } else { "did not run" };
         say(&format!("  {}: {was}", kind.name()));
     }
-    for (name, _) in names {
+    for (name, _) in names.into_iter().chain(browser::variables_of_up()?) {
         println!("unset {name}");
     }
     Ok(())
@@ -191,6 +193,7 @@ fn status(files: &Files) -> Result<()> {
         };
         println!("{:<12}{text}", kind.name());
     }
+    println!("{:<12}{}", "Chromium", browser::describe()?);
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! What a relay is to do, wherever that was said.
 
+use std::path::PathBuf;
+
 use posthaste::{OutboxBuilder, Settings, metric};
 use posthaste_config::{Config, Database, Served};
 
@@ -13,8 +15,10 @@ pub(super) struct Job {
     pub(super) patience: Patience,
     /// What is served besides.
     pub(super) server: Option<posthaste_config::Server>,
-    /// The configuration as it may be shown.
-    pub(super) shown: Option<String>,
+    /// The configuration itself, if there is one.
+    pub(super) config: Option<Config>,
+    /// The file that it came from.
+    pub(super) file: Option<PathBuf>,
 }
 
 /// What to do if the database cannot be reached when the relay starts.
@@ -36,14 +40,16 @@ impl Job {
             subscriptions: Vec::new(),
             patience,
             server: None,
-            shown: None,
+            config: None,
+            file: None,
         }
     }
 
-    /// What a file asks for.
-    pub(super) fn of_config(config: Config) -> Self {
+    /// What a configuration asks for: that of a file, or of the environment.
+    pub(super) fn of_config(config: Config, file: Option<PathBuf>) -> Self {
         Self {
-            shown: Some(config.show()),
+            config: Some(config.clone()),
+            file,
             server: config.server,
             settings: config.settings,
             payload_limit: Some(config.payload_limit),

@@ -13,6 +13,7 @@ mod serve;
 mod sink_option;
 mod start;
 mod tap;
+mod tune;
 
 use std::time::Duration;
 
@@ -23,9 +24,10 @@ use posthaste_config::{Destination, Served};
 use self::job::{Job, Patience};
 use crate::{
     End,
-    database::{self, read_config},
+    database::{self, read_config, read_environment},
     exit::Coded,
-    signals::Signals,
+    logging,
+    signals::{Hangups, Signals},
 };
 
 const EXAMPLES: &str = "\
@@ -50,7 +52,12 @@ SIGTERM finishes what is under way and exits with 0; a second one stops at once.
 Several relays may run on one database: they share the work.
 
 With --config a database that cannot be reached is waited for. What does not go
-away by waiting (a wrong password, a missing right, missing tables) exits with 3.";
+away by waiting (a wrong password, a missing right, missing tables) exits with 3.
+SIGHUP makes it read its file again: docs/configuration.md says what can change.
+
+POSTHASTE_… variables count more than the file, and can replace it:
+  POSTHASTE_DATABASE_URL=sqlite://shop.db POSTHASTE_SUBSCRIPTIONS_0_NAME=all \\
+      POSTHASTE_SUBSCRIPTIONS_0_SINK_STDOUT={} posthaste relay";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -93,24 +100,36 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
     let signals = Signals::watch()?;
     let once = options.once;
     let mut job = match &options.database.config {
-        Some(file) => Job::of_config(read_config(file)?),
+        Some(file) => Job::of_config(read_config(file)?, Some(file.clone())),
+        None if options.leaves_all_to_the_environment() => Job::of_config(read_environment()?, None),
         None => options.job()?,
     };
+    let hangups = if job.file.is_some() { Hangups::watch()? } else { Hangups::ignored() };
+    if let Some(config) = &job.config {
+        logging::configure(&config.log);
+    }
     if once {
         // What the filter skips must not look pending for a minute.
         job.settings.move_interval = Duration::from_millis(100);
     }
-    serve::serve(job, signals, once).await
+    serve::serve(job, (signals, hangups), once).await
 }
 
 impl Options {
+    /// Whether neither a file nor the command line says anything, and variables do.
+    fn leaves_all_to_the_environment(&self) -> bool {
+        self.sink.is_none()
+            && !self.database.is_named()
+            && std::env::var_os("POSTHASTE_DATABASE_URL").is_some()
+    }
+
     /// What the command line asks for.
     fn job(self) -> anyhow::Result<Job> {
         let Some(destination) = self.sink.clone() else {
             let text = "no sink: write --sink <SINK>, such as --sink stdout, or --config <FILE>";
             return Err(Coded::not_understood(text));
         };
-        let served = Served { subscription: self.subscription(), destination };
+        let served = Served::new(self.subscription(), destination);
         let settings = self.settings();
         let mut database = self.database.named()?.place;
         database.migrate = true;

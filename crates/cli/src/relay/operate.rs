@@ -2,24 +2,42 @@
 
 use std::sync::Arc;
 
-use posthaste::{Outbox, Result, postgres, sqlite};
-use posthaste_config::{Database, Role};
+use posthaste::Result;
+use posthaste_config::Role;
 use posthaste_server::{
-    Access, Alerts, Exporter, Hash, Limits, Publisher, Redaction, Secret, Server, Settings, Through, Token,
+    Access, Alerts, Backing, Entrance, Exporter, Hash, Limits, Redaction, Secret, Server, Settings, Token,
     Webhook,
 };
 use tokio::{sync::oneshot, task::JoinSet};
-use tracing::info;
+use tracing::{info, warn};
 
-use super::{job::Job, start::Started, tap::Tap};
+use super::{job::Job, start::Started, tap::Tap, tune::Controls};
 
 /// A server that runs until it is told to stop.
 pub(super) struct Operating {
     task: JoinSet<()>,
     stop: oneshot::Sender<()>,
+    entrance: Entrance,
 }
 
 impl Operating {
+    /// Why there is nothing to serve yet.
+    pub(super) fn waits(&self, reason: String) {
+        self.entrance.waits(reason);
+    }
+
+    /// Serves a relay that has started.
+    pub(super) async fn open(&self, job: &Job, started: &Started, controls: Controls) -> Result<()> {
+        let url = job.database.address.expose();
+        let publisher = posthaste::publisher(url, &started.outbox).await?;
+        let backing = Backing::new(started.outbox.driver())
+            .relay(started.relay.pulse())
+            .publisher(publisher)
+            .tunable(Arc::new(controls));
+        self.entrance.open(backing);
+        Ok(())
+    }
+
     /// Finishes what is being answered.
     pub(super) async fn stop(mut self) {
         _ = self.stop.send(());
@@ -32,40 +50,39 @@ pub(super) fn record(job: &Job) -> Result<Option<Exporter>> {
     job.server.as_ref().map(|_| Exporter::install(&job.metrics_prefix)).transpose()
 }
 
-/// Starts serving, if that is configured.
-pub(super) async fn start(
-    job: &Job,
-    started: &Started,
-    taps: &[Tap],
-    exporter: Option<Exporter>,
-) -> Result<Option<Operating>> {
+/// Starts serving, if that is configured: before the database answers, so that it can be seen that it is waited for.
+pub(super) async fn start(job: &Job, taps: &[Tap], exporter: Option<Exporter>) -> Result<Option<Operating>> {
     let Some(config) = &job.server else { return Ok(None) };
-    let mut server = Server::new(settings(config)?, started.outbox.driver()).relay(started.relay.pulse());
+    let mut server = Server::waiting(settings(config)?);
     if let Some(exporter) = exporter {
         server = server.exporter(exporter);
     }
     for (name, tap) in job.names().zip(taps) {
         server = server.sink(name, Arc::new(tap.clone()));
     }
-    if let Some(publisher) = publisher(&started.outbox, &job.database).await? {
-        server = server.publisher(publisher);
-    }
-    if let Some(shown) = &job.shown {
-        server = server.config(shown);
+    if let Some(config) = &job.config {
+        server = server.config(config.show());
     }
     let bound = server.bind().await?;
-    let closed = config.tokens.is_empty() && !config.open;
-    info!(address = %bound.address(), tokens = config.tokens.len(), open = config.open, "serving the API");
-    if closed {
-        tracing::warn!("nobody can log in to the API: there are no tokens, and server.open is not set");
-    }
-    let (stop, stopped) = oneshot::channel();
+    tell(config, &bound.address().to_string());
+    let (entrance, (stop, stopped)) = (bound.entrance(), oneshot::channel());
     let mut task = JoinSet::new();
     task.spawn(bound.run(async {
         // A relay that is gone has dropped its end.
         _ = stopped.await;
     }));
-    Ok(Some(Operating { task, stop }))
+    Ok(Some(Operating { task, stop, entrance }))
+}
+
+fn tell(config: &posthaste_config::Server, address: &str) {
+    info!(%address, tokens = config.tokens.len(), open = config.open, "serving the API");
+    if config.tokens.is_empty() && !config.open {
+        warn!("nobody can log in to the API: there are no tokens, and server.open is not set");
+    }
+    let webhook = config.alerts.as_ref().is_some_and(|alerts| alerts.webhook.is_some());
+    if webhook && config.public_url.is_none() {
+        warn!("alerts have no link to the dashboard: server.public_url is not set");
+    }
 }
 
 /// The settings that a file asks for.
@@ -111,18 +128,11 @@ fn alerts(config: &posthaste_config::Alerts) -> Result<Alerts> {
         })?;
         Webhook::new(&webhook.url, secret)
     });
-    Ok(Alerts { quiet: config.quiet, lag: config.lag, webhook: webhook.transpose()? })
-}
-
-/// How operators publish: in transactions on the same database.
-async fn publisher(outbox: &Outbox, database: &Database) -> Result<Option<Arc<dyn Publisher>>> {
-    let (url, outbox) = (database.address.expose(), outbox.clone());
-    Ok(match url.split(':').next() {
-        Some("sqlite") => Some(Arc::new(Through { outbox, pool: sqlite::pool(url).await? })),
-        Some("postgres" | "postgresql") => {
-            Some(Arc::new(Through { outbox, pool: postgres::pool(url).await? }))
-        }
-        _ => None,
+    Ok(Alerts {
+        quiet: config.quiet,
+        lag: config.lag,
+        dead_letters: config.dead_letters,
+        webhook: webhook.transpose()?,
     })
 }
 
@@ -168,6 +178,9 @@ subscriptions: [{{ name: a, sink: {{ stdout: {{}} }} }}]
             (usual.limits, usual.dashboard, usual.open)
         );
         let (alerts, usual) = (settings.alerts.unwrap(), Alerts::default());
-        assert_eq!((alerts.quiet, alerts.lag), (usual.quiet, usual.lag));
+        assert_eq!(
+            (alerts.quiet, alerts.lag, alerts.dead_letters),
+            (usual.quiet, usual.lag, usual.dead_letters)
+        );
     }
 }

@@ -1,9 +1,8 @@
 //! A relay from its start to its end.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use posthaste::{Outbox, Relay, Status, Stopped};
-use posthaste_server::Exporter;
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
@@ -13,11 +12,12 @@ use super::{
     operate::{self, Operating},
     start::{Started, start},
     tap::Tap,
+    tune::{self, Controls},
 };
 use crate::{
     End,
     exit::{Coded, REFUSED},
-    signals::Signals,
+    signals::{Hangups, Signals},
 };
 
 /// Why a relay stops.
@@ -28,25 +28,32 @@ enum Reason {
 }
 
 /// Delivers until it is told to stop, or until nothing is left if it shall run once.
-pub(super) async fn serve(job: Job, mut signals: Signals, once: bool) -> anyhow::Result<End> {
+pub(super) async fn serve(
+    job: Job,
+    (mut signals, mut hangups): (Signals, Hangups),
+    once: bool,
+) -> anyhow::Result<End> {
     let abandoned = Arc::new(Notify::new());
     let taps = open(&job, &abandoned)?;
     let exporter = operate::record(&job)?;
+    let operating =
+        operate::start(&job, &taps, exporter).await.map_err(|error| Coded::new(REFUSED, error))?;
     let started = tokio::select! {
-        started = start(&job, &taps) => started?,
+        started = start(&job, &taps, operating.as_ref()) => started?,
         signal = signals.next() => {
             info!(signal, "stopped before it began");
             return Ok(End::Fine);
         }
     };
     tell(&job, &started.outbox);
-    let (Started { outbox, relay }, operating) = serve_besides(&job, started, &taps, exporter).await?;
+    let (Started { outbox, relay }, controls) = take_up(&job, started, operating.as_ref()).await?;
     let asking = answer::watch(&job, &taps);
 
     let reason = tokio::select! {
         signal = signals.next() => Reason::Signal(signal),
         () = abandoned.notified() => Reason::NobodyReads,
         () = idle::wait(&outbox, &job), if once => Reason::NothingLeft,
+        never = heed(&mut hangups, &controls, &outbox) => match never {},
     };
     let end = announce(&reason);
     drop(asking);
@@ -65,26 +72,36 @@ pub(super) async fn serve(job: Job, mut signals: Signals, once: bool) -> anyhow:
     })
 }
 
-/// Serves the API, if that is configured. If it cannot, the relay stops in peace, so that its lanes are free for whoever is started
-/// next.
-async fn serve_besides(
+/// Reads the file again whenever that is asked for.
+async fn heed(hangups: &mut Hangups, controls: &Controls, outbox: &Outbox) -> Infallible {
+    loop {
+        hangups.next().await;
+        controls.read_again(outbox.admin()).await;
+    }
+}
+
+/// Does what a relay that has started is to do besides: pauses what the file wants paused, and serves the API if that is configured. If
+/// it cannot, the relay stops in peace, so that its lanes are free for whoever is started next.
+async fn take_up(
     job: &Job,
     started: Started,
-    taps: &[Tap],
-    exporter: Option<Exporter>,
-) -> anyhow::Result<(Started, Option<Operating>)> {
-    match operate::start(job, &started, taps, exporter).await {
-        Ok(operating) => Ok((started, operating)),
-        Err(error) => {
-            started.relay.stop().await;
-            Err(Coded::new(REFUSED, error).into())
-        }
+    operating: Option<&Operating>,
+) -> anyhow::Result<(Started, Controls)> {
+    let file = job.file.clone().zip(job.config.clone());
+    let controls = Controls::new(started.relay.tuner(), file);
+    tune::pause_at_start(started.outbox.admin(), &job.subscriptions).await;
+    if let Some(operating) = operating
+        && let Err(error) = operating.open(job, &started, controls.clone()).await
+    {
+        started.relay.stop().await;
+        return Err(Coded::new(REFUSED, error).into());
     }
+    Ok((started, controls))
 }
 
 /// Opens every destination.
 fn open(job: &Job, abandoned: &Arc<Notify>) -> anyhow::Result<Vec<Tap>> {
-    let open = |served: &posthaste_config::Served| Tap::open(&served.destination, abandoned);
+    let open = |served: &posthaste_config::Served| Tap::open(served, abandoned);
     let taps: Result<_, posthaste::Error> = job.subscriptions.iter().map(open).collect();
     taps.map_err(|error| match job.patience {
         Patience::None => error.into(),

@@ -7,6 +7,7 @@ use tracing::{info, warn};
 
 use super::{
     job::{Job, Patience},
+    operate::Operating,
     tap::Tap,
 };
 use crate::exit::{Coded, REFUSED};
@@ -18,11 +19,16 @@ pub(super) struct Started {
 }
 
 /// Starts the relay, as soon as that is possible. Fails if waiting does not help, or if there is no patience.
-pub(super) async fn start(job: &Job, taps: &[Tap]) -> anyhow::Result<Started> {
+pub(super) async fn start(job: &Job, taps: &[Tap], operating: Option<&Operating>) -> anyhow::Result<Started> {
     match job.patience {
         Patience::None => Ok(attempt(job, taps).await?),
         Patience::Endless => {
-            patiently(|| attempt(job, taps)).await.map_err(|error| Coded::new(REFUSED, error).into())
+            let told = |error: &Error| {
+                if let Some(operating) = operating {
+                    operating.waits(error.chain());
+                }
+            };
+            patiently(|| attempt(job, taps), told).await.map_err(|error| Coded::new(REFUSED, error).into())
         }
     }
 }
@@ -37,8 +43,11 @@ async fn attempt(job: &Job, taps: &[Tap]) -> Result<Started> {
     Ok(Started { outbox, relay })
 }
 
-/// Tries until the database is there, or until waiting does not help.
-async fn patiently<T, R: Future<Output = Result<T>>>(mut attempt: impl FnMut() -> R) -> Result<T> {
+/// Tries until the database is there, or until waiting does not help. What each attempt came to is told.
+async fn patiently<T, R: Future<Output = Result<T>>>(
+    mut attempt: impl FnMut() -> R,
+    told: impl Fn(&Error),
+) -> Result<T> {
     let mut attempts = 0;
     loop {
         let error = match attempt().await {
@@ -51,6 +60,7 @@ async fn patiently<T, R: Future<Output = Result<T>>>(mut attempt: impl FnMut() -
             Err(error) if waiting_helps(&error) => error,
             Err(error) => return Err(error),
         };
+        told(&error);
         attempts += 1;
         let wait = pause(attempts);
         warn!(error = error.chain(), ?wait, "the database cannot be reached; trying again");
@@ -83,11 +93,12 @@ mod tests {
 
     async fn tried(errors: &[ErrorKind]) -> (u32, Result<()>) {
         let tries = Cell::new(0);
-        let ended = patiently(|| {
+        let attempt = || {
             let error = errors.get(tries.replace(tries.get() + 1) as usize);
             let answer = error.map_or(Ok(()), |kind| Err(Error::new(*kind, "no")));
             async move { answer }
-        });
+        };
+        let ended = patiently(attempt, |_| ());
         let ended = ended.await;
         (tries.get(), ended)
     }

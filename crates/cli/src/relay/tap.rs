@@ -11,7 +11,8 @@ use std::{
 
 use async_trait::async_trait;
 use posthaste::{Delivery, Entry, Fault, Result, Sink};
-use posthaste_config::Destination;
+use posthaste_config::{Destination, Served};
+use posthaste_validation::ValidatedSink;
 use tokio::sync::Notify;
 
 /// A sink, and what was seen of it. Clones are the same sink, so that a relay that could not start can try again with it.
@@ -26,14 +27,14 @@ pub(super) struct Tap {
 }
 
 impl Tap {
-    /// Opens the destination. A closed pipe never opens again: waiting for it, as for any other destination that is down, would
+    /// Opens the destination, with the rules before it. A closed pipe never opens again: waiting for it, as for any other destination that is down, would
     /// be for ever, so `abandoned` is rung then.
-    pub(super) fn open(destination: &Destination, abandoned: &Arc<Notify>) -> Result<Self> {
+    pub(super) fn open(served: &Served, abandoned: &Arc<Notify>) -> Result<Self> {
         const EPIPE: i32 = 32;
         let broken_pipe = || io::Error::from_raw_os_error(EPIPE).to_string();
-        let is_stdout = matches!(destination, Destination::Stdout { .. });
+        let is_stdout = matches!(served.destination, Destination::Stdout { .. });
         Ok(Self {
-            sink: destination.open()?,
+            sink: ValidatedSink::before(served.destination.open()?, served.rules.clone()),
             delivered: Arc::default(),
             abandoned: Arc::clone(abandoned),
             ending: is_stdout.then(broken_pipe),

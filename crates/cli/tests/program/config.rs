@@ -128,3 +128,31 @@ fn no_secret_is_shown_whatever_is_wrong() {
         assert!(!ran.err.contains("hunter2"), "{text}\n{}", ran.err);
     }
 }
+
+#[test]
+fn it_is_told_where_each_value_comes_from() {
+    let fixture = Fixture::empty();
+    fixture.configure(
+        "relay.yaml",
+        "database: { url: sqlite://shop.db }\nsubscriptions:\n  - { name: a, sink: { stdout: {} } }\n",
+    );
+    let mut command = fixture.command(&["config", "show", "--origins", "relay.yaml"]);
+    let output = command.env("POSTHASTE_RELAY_BATCH", "5").output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    for line in [
+        "  url: \"sqlite://shop.db\"  # line 1\n",
+        "  batch: 5  # POSTHASTE_RELAY_BATCH\n",
+        "  lease: 15s  # default\n",
+    ] {
+        assert!(out.contains(line), "{line}{out}");
+    }
+}
+
+#[test]
+fn the_schema_is_the_one_in_the_documentation() {
+    let out = Fixture::empty().run(&["config", "schema"]).succeeded().out;
+    assert!(
+        out == include_str!("../../../../docs/posthaste.schema.json"),
+        "docs/posthaste.schema.json is old"
+    );
+}

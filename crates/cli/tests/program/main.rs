@@ -28,4 +28,5 @@ mod status;
 mod subscriptions;
 mod tail;
 mod tools;
+mod tuned;
 mod usage;

@@ -26,20 +26,36 @@ server: {server}
 }
 
 /// The status and the body of an answer.
-fn ask(address: &str, path: &str, token: Option<&str>) -> (u16, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
+pub(crate) fn ask(address: &str, path: &str, token: Option<&str>) -> (u16, String) {
     let token = token.map_or(String::new(), |token| format!("authorization: Bearer {token}\r\n"));
-    write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{token}\r\n").unwrap();
+    talk(address, &format!("GET {path} HTTP/1.1\r\n{token}"), "")
+}
+
+/// The same of something that is sent.
+pub(crate) fn send(address: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+    let length = body.len();
+    let head =
+        format!("{method} {path} HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n");
+    talk(address, &head, body)
+}
+
+fn talk(address: &str, head: &str, body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{head}host: {address}\r\nconnection: close\r\n\r\n{body}").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
-/// Where it says that it listens.
-fn address(log: &str) -> Option<String> {
-    let (_, rest) = log.split_once("serving the API address=")?;
-    rest.split_whitespace().next().map(str::to_owned)
+/// Where it says that it listens, in text or in JSON.
+pub(crate) fn address(log: &str) -> Option<String> {
+    if let Some((_, rest)) = log.split_once("serving the API address=") {
+        return rest.split_whitespace().next().map(str::to_owned);
+    }
+    let line = log.lines().find(|line| line.contains("\"serving the API\""))?;
+    let line: Value = serde_json::from_str(line).ok()?;
+    line["address"].as_str().map(str::to_owned)
 }
 
 #[test]

@@ -32,7 +32,10 @@ fn what_is_not_understood_exits_with_2_and_says_what_to_write() {
     );
     check_refused(&["relay", "--sink", "stdout", "--config", "relay.yaml"], &["cannot be used with"]);
     check_refused(&["migrate", url[0], url[1], "--print"], &["--print and --adopt are for PostgreSQL"]);
-    check_refused(&["config", "check"], &["<FILE>"]);
+    check_refused(
+        &["config", "check"],
+        &["the environment has 2 problems", "environment: database.url is missing"],
+    );
     check_refused(
         &["relay", url[0], url[1], "--sink", "stdout", "--order", "any"],
         &["allowed are key, none"],

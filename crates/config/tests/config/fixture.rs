@@ -1,6 +1,6 @@
 //! Made-up surroundings, and files that are fine but for one thing.
 
-use std::{collections::HashMap, io, path::Path};
+use std::{collections::HashMap, ffi::OsString, io, path::Path};
 
 use posthaste_config::{Config, Environment};
 
@@ -15,6 +15,10 @@ impl Environment for Made {
 
     fn file(&self, path: &Path) -> io::Result<String> {
         self.0.get(path.to_str().unwrap()).map(ToString::to_string).ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    fn variables(&self) -> Vec<(String, OsString)> {
+        self.0.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(*value))).collect()
     }
 }
 

@@ -3,8 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod bad;
+mod changes;
 mod documentation;
 mod fixture;
+mod former;
+mod fuzz;
 mod good;
+mod overrides;
+mod schema;
 mod secrets;
 mod server;
+mod validation;

@@ -29,7 +29,7 @@ fn what_is_written_counts() {
   redact: [card.number, '**.password']
   metrics: public
   health: {{ stalled: 5m, success_rate: 0.5 }}
-  alerts: {{ quiet: 1m, webhook: {{ url: 'https://hooks.example/x', secret: whsec_hunter2 }} }}",
+  alerts: {{ quiet: 1m, dead_letters: 5, webhook: {{ url: 'https://hooks.example/x', secret: whsec_hunter2hunter2hunter2hunter2aaaa }} }}",
         HASH.to_uppercase()
     );
     let config = parse(&around(&text));
@@ -40,7 +40,8 @@ fn what_is_written_counts() {
     assert_eq!(server.redact, ["card.number", "**.password"]);
     assert_eq!((server.health.stalled, server.health.success_rate), (Duration::from_secs(300), 0.5));
     let alerts = server.alerts.as_ref().unwrap();
-    assert_eq!(alerts.webhook.as_ref().unwrap().secret, "whsec_hunter2");
+    assert_eq!(alerts.dead_letters, 5);
+    assert_eq!(alerts.webhook.as_ref().unwrap().secret, "whsec_hunter2hunter2hunter2hunter2aaaa");
     assert!(!config.show().contains("hunter2") && !format!("{config:?}{server:?}").contains("hunter2"));
 }
 
@@ -82,6 +83,16 @@ fn everything_that_is_wrong_is_said() {
             "line 1: server.redact[0] is a..b; allowed is the path of a field, such as card.number, *.password or **.password",
         ],
     );
+}
+
+#[test]
+fn a_signing_secret_is_checked_here_and_not_only_at_the_start() {
+    for secret in ["whsec_", "whsec_c2hvcnQ=", "MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0", "whsec_!!!!"] {
+        check(
+            &format!("server: {{ alerts: {{ webhook: {{ url: 'https://a', secret: '{secret}' }} }} }}"),
+            &["line 1: server.alerts.webhook.secret is ***; allowed is whsec_ and 24 to 64 bytes in base 64"],
+        );
+    }
 }
 
 #[test]

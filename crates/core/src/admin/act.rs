@@ -43,6 +43,8 @@ pub enum Act {
     },
     /// Remove a subscription with its cursors and everything parked; dead letters stay.
     Drop(String),
+    /// Write down that a running relay was set otherwise, in these words. Nothing in the log changes: what a relay is set to is not in it.
+    Tune(String),
 }
 
 impl Act {
@@ -52,7 +54,12 @@ impl Act {
             Act::Replay(ids) | Act::Discard(ids) => check_ids(ids),
             Act::Start(request) => request.validate(),
             Act::Edit { edit, .. } => edit.validate(),
-            Act::Pause(_) | Act::Resume(_) | Act::Reset { .. } | Act::Drop(_) | Act::Cancel(_) => Ok(()),
+            Act::Pause(_)
+            | Act::Resume(_)
+            | Act::Reset { .. }
+            | Act::Drop(_)
+            | Act::Cancel(_)
+            | Act::Tune(_) => Ok(()),
         }
     }
 }

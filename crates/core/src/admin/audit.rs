@@ -37,7 +37,7 @@ pub struct AuditEntry {
     pub at: Timestamp,
     /// Who.
     pub by: String,
-    /// What: `replayed`, `edited`, `discarded`, `paused`, `resumed`, `reset`, `dropped`; and of jobs `started`, `cancelled`, `finished`.
+    /// What: `replayed`, `edited`, `discarded`, `paused`, `resumed`, `reset`, `dropped`, `tuned`; and of jobs `started`, `cancelled`, `finished`.
     pub what: String,
     /// In which subscription; none if in several, or in any.
     pub subscription: Option<String>,

@@ -29,6 +29,7 @@ impl MemoryStore {
                 Ok(self.foresee_reset(row, self.reset_after(*to)))
             }
             OperatorAct::Drop(name) => self.subscription(name).map(|_| of(1)),
+            OperatorAct::Tune(_) => Ok(of(1)),
         }
     }
 

@@ -35,6 +35,10 @@ impl MemoryStore {
             OperatorAct::Resume(name) => self.set_paused(operator, name, false),
             OperatorAct::Reset { subscription, to } => self.reset(operator, subscription, *to),
             OperatorAct::Drop(name) => self.drop_subscription(operator, name),
+            OperatorAct::Tune(detail) => {
+                self.journal.write(operator.audit(None, "tuned", 1, Some(detail.clone())));
+                Ok(1)
+            }
         }
     }
 

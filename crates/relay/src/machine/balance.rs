@@ -19,6 +19,7 @@ impl Machine {
         self.drop_overtaken(census);
         let serves = !self.stopping && !census.paused && census.generation == self.generation;
         let share = if serves { census.lanes.len().div_ceil(census.relays.max(1) as usize) } else { 0 };
+        self.rate.set_share(now, share.min(census.lanes.len()), census.lanes.len());
         self.give_back_surplus(share);
         self.taking.clear();
         if serves && now < deadline {

@@ -119,19 +119,27 @@ impl Flight {
         self.since.get_or_insert(desk.now);
     }
 
-    /// The entries to send next; they are on the wire from here on. A sink that does not keep the order of a key in
-    /// a batch gets one of each key.
-    pub(super) fn send(&mut self, keeps_key_order: bool, circuit: &Circuit, now: Moment) -> Vec<Entry> {
+    /// The entries to send next, so many at most; they are on the wire from here on. A sink that does not keep the order of a key
+    /// in a batch gets one of each key.
+    pub(super) fn send(
+        &mut self,
+        room: usize,
+        keeps_key_order: bool,
+        circuit: &Circuit,
+        now: Moment,
+    ) -> Vec<Entry> {
         self.sending = Some(Sending { since: now, epoch: circuit.epoch(), proved: circuit.proved() });
-        if keeps_key_order {
-            return std::mem::take(&mut self.pending);
+        let mut later = if room < self.pending.len() { self.pending.split_off(room) } else { Vec::new() };
+        let mut sent = std::mem::take(&mut self.pending);
+        if !keeps_key_order {
+            let mut keys = HashSet::new();
+            let first = |entry: &Entry| entry.event.key.as_ref().is_none_or(|key| keys.insert(key.clone()));
+            let (now, behind): (Vec<Entry>, Vec<Entry>) = sent.into_iter().partition(first);
+            later.splice(..0, behind);
+            sent = now;
         }
-        let mut keys = HashSet::new();
-        let (now, later) = std::mem::take(&mut self.pending)
-            .into_iter()
-            .partition(|entry| entry.event.key.as_ref().is_none_or(|key| keys.insert(key.clone())));
         self.pending = later;
-        now
+        sent
     }
 
     /// Gives each entry that came back its outcome, or makes it pending again.

@@ -25,6 +25,7 @@ impl Machine {
         };
         held.hot_sending = Some((entry.position, self.circuit.epoch()));
         self.sending += 1;
+        self.rate.spend(1);
         Some(Command::SendHot { entry: Box::new(entry), until })
     }
 

@@ -11,6 +11,7 @@ mod hot;
 mod lane;
 mod note;
 mod pace;
+mod rate;
 mod reading;
 mod refusal;
 mod settling;
@@ -21,8 +22,8 @@ use fastrand::Rng;
 use posthaste_core::{Act, Delivery, Entry, Fault, Lane, LaneCensus, LaneSet, Read, Subscription};
 
 pub use self::note::Note;
-use self::{circuit::Circuit, flight::Desk, lane::HeldLane, pace::Pace};
-use crate::{Moment, Settings};
+use self::{circuit::Circuit, flight::Desk, lane::HeldLane, pace::Pace, rate::Rate};
+use crate::{Moment, Settings, Tuning};
 
 /// What is to be done. Each command is answered by the input named with it.
 #[derive(Debug)]
@@ -82,6 +83,7 @@ pub struct Machine {
     renewal_wanted: bool,
     circuit: Circuit,
     pace: Pace,
+    rate: Rate,
     /// The read under way, with the epoch of each lane in it.
     reading: Option<reading::Reading>,
     /// When something parked falls due.
@@ -109,6 +111,7 @@ impl Machine {
     pub fn new(subscription: Subscription, generation: i64, settings: Settings, seed: u64) -> Self {
         Self {
             pace: Pace::new(settings.poll_min, settings.poll_max),
+            rate: Rate::new(settings.rate_limits.get(&subscription.name).copied()),
             next_move: Moment::after(settings.move_interval),
             subscription,
             generation,
@@ -160,6 +163,7 @@ impl Machine {
             Some(self.pace.wake_at()),
             self.next_due,
             self.circuit.wake_at(),
+            self.rate.wake_at(),
             self.next_settlement(),
             self.next_shedding(),
             Some(self.next_move),
@@ -197,6 +201,13 @@ impl Machine {
     /// Something may have been committed.
     pub fn ring(&mut self) {
         self.pace.ring();
+    }
+
+    /// Something was set anew. It counts from the next read and the next batch on.
+    pub fn tune(&mut self, now: Moment, tuning: &Tuning) {
+        self.settings = tuning.over(&self.settings);
+        self.pace.set_bounds(now, self.settings.poll_min, self.settings.poll_max);
+        self.rate.set_limit(now, tuning.rate_limits.get(&self.subscription.name).copied());
     }
 
     /// Stop: finish what is under way, settle it, and give every lane back.
@@ -259,13 +270,21 @@ impl Machine {
         held.load_flight(self.settings.batch, desk);
         let sends = held.sends();
         let flight = held.flight.as_mut().filter(|flight| sends && flight.has_pending(now))?;
-        Some(flight.send(self.keeps_key_order, &self.circuit, now))
+        let entries = flight.send(self.rate.room(now), self.keeps_key_order, &self.circuit, now);
+        self.rate.spend(entries.len());
+        Some(entries)
     }
 
     /// Until when something may be sent, if anything may be sent now.
-    fn may_send_until(&self, now: Moment) -> Option<Moment> {
+    fn may_send_until(&mut self, now: Moment) -> Option<Moment> {
         let free = self.sending < self.settings.concurrency && self.circuit.lets_through(now);
+        let free = free && self.rate.room(now) > 0;
         self.deadline.filter(|deadline| free && now < *deadline)
+    }
+
+    /// The most entries of one lane that are taken up together.
+    fn batch(&self) -> usize {
+        self.rate.batch(self.settings.batch, self.lanes.len())
     }
 
     fn next_epoch(&mut self) -> u64 {

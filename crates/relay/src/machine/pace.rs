@@ -19,6 +19,13 @@ impl Pace {
         Self { min, max, wait: min, next: Moment::default(), held_off_until: Moment::default() }
     }
 
+    /// Other bounds from now on: who waits longer than is allowed now does not.
+    pub(super) fn set_bounds(&mut self, now: Moment, min: Duration, max: Duration) {
+        (self.min, self.max) = (min, max);
+        self.wait = self.wait.clamp(min, max);
+        self.next = self.next.min(now + max);
+    }
+
     /// When the log is to be read again.
     pub(super) fn next(&self) -> Moment {
         self.next
@@ -81,5 +88,21 @@ mod tests {
         assert_eq!(pace.next(), now);
         pace.ring();
         assert!(pace.next() <= now);
+    }
+
+    #[test]
+    fn other_bounds_count_at_once() {
+        let ms = Duration::from_millis;
+        let now = Moment::after(ms(1_000));
+        let mut pace = Pace::new(ms(2), ms(10_000));
+        (0..20).for_each(|_| pace.found_nothing(now));
+        assert_eq!(pace.next(), now + ms(10_000));
+
+        pace.set_bounds(now, ms(5), ms(20));
+        assert_eq!(pace.next(), now + ms(20));
+        pace.found_nothing(now);
+        assert_eq!(pace.next(), now + ms(20));
+        pace.found(now, false);
+        assert_eq!(pace.next(), now + ms(5));
     }
 }

@@ -66,12 +66,12 @@ impl Machine {
     }
 
     fn accept_parked(&mut self, entries: Vec<Entry>, read: &Read, valid: LaneSet) -> bool {
-        let mut found = false;
+        let (mut found, most) = (false, self.batch());
         for (lane, entries) in split_by_lane(entries) {
             let wanted = read.parked.contains(lane) && valid.contains(lane);
             if let Some(held) = self.lanes.get_mut(&lane).filter(|held| wanted && held.wants_parked()) {
                 found = true;
-                let entries = entries.into_iter().take(self.settings.batch).collect();
+                let entries = entries.into_iter().take(most).collect();
                 held.push_parked(batch(entries, Cursor::default()));
             }
         }
@@ -81,7 +81,7 @@ impl Machine {
     /// Answers whether something came that is worth reading on for at once.
     fn accept_entries(&mut self, entries: Vec<Entry>, reach: &Reach, read: &Read, valid: LaneSet) -> bool {
         let mut skipped = 0;
-        let mut found = false;
+        let (mut found, most) = (false, self.batch());
         let mut by_lane = split_by_lane(entries);
         for lane in read.lanes.iter().filter(|lane| valid.contains(*lane)) {
             let Some(held) = self.lanes.get_mut(&lane) else { continue };
@@ -91,7 +91,7 @@ impl Machine {
             skipped += before - entries.len();
             found |=
                 before > entries.len() || entries.iter().any(|entry| !held.hot.contains(&entry.position));
-            held.push(cut(entries, reach, self.settings.batch), reach);
+            held.push(cut(entries, reach, most), reach);
         }
         if skipped > 0 {
             self.notes.push(Note::Skipped(skipped as u64));

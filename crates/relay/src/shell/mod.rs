@@ -29,7 +29,7 @@ use self::{
 };
 pub use self::{hot::Hot, pulse::Pulse};
 use crate::{
-    Settings,
+    Settings, Tuner,
     metric::{DEFAULT_PREFIX, Metrics},
 };
 
@@ -92,6 +92,8 @@ impl RelayBuilder {
         let (stop, stopped) = watch::channel(false);
         let (news, held) = watch::channel(None);
         let renew = Arc::new(Notify::new());
+        let names = self.subscriptions.iter().map(|(subscription, _)| subscription.name.clone());
+        let tuner = Tuner::new(self.settings.clone(), names.collect());
         let mut relay = Relay {
             pumps: JoinSet::new(),
             loops: JoinSet::new(),
@@ -100,6 +102,7 @@ impl RelayBuilder {
             stop,
             held: held.clone(),
             timer,
+            tuner: tuner.clone(),
             grace: self.settings.grace,
         };
         let (mut metrics, mut generations) = (Vec::new(), HashMap::new());
@@ -117,6 +120,7 @@ impl RelayBuilder {
                 renew: Arc::clone(&renew),
                 held: held.clone(),
                 stop: stopped.clone(),
+                tuning: tuner.watch(),
             };
             metrics.push((subscription.name.clone(), around.metrics.clone()));
             generations.insert(subscription.name.clone(), around.generation);
@@ -198,6 +202,7 @@ pub struct Relay {
     stop: watch::Sender<bool>,
     held: watch::Receiver<Option<Held>>,
     timer: Timer,
+    tuner: Tuner,
     grace: Duration,
 }
 
@@ -227,6 +232,12 @@ impl Relay {
     #[must_use]
     pub fn pulse(&self) -> Pulse {
         Pulse { held: self.held.clone(), timer: self.timer }
+    }
+
+    /// Changes it while it runs.
+    #[must_use]
+    pub fn tuner(&self) -> Tuner {
+        self.tuner.clone()
     }
 
     /// Stops reading, finishes what is under way within the grace time, settles it and gives the lanes back.

@@ -20,7 +20,7 @@ use super::{
     timer::Timer,
 };
 use crate::{
-    Moment, Settings,
+    Moment, Settings, Tuning,
     machine::{Command, Machine, Sent},
     metric::{self, Metrics},
 };
@@ -48,6 +48,7 @@ pub(super) struct Surroundings {
     pub(super) renew: Arc<Notify>,
     pub(super) held: watch::Receiver<Option<Held>>,
     pub(super) stop: watch::Receiver<bool>,
+    pub(super) tuning: watch::Receiver<Tuning>,
 }
 
 pub(super) struct Pump {
@@ -93,6 +94,7 @@ impl Pump {
         // What is known already counts as news for a pump that starts, or starts again.
         self.around.held.mark_changed();
         self.around.stop.mark_changed();
+        self.around.tuning.mark_changed();
         let bell = Arc::clone(&self.around.bell);
         loop {
             self.carry_out();
@@ -105,6 +107,7 @@ impl Pump {
                 biased;
                 Ok(()) = self.around.held.changed() => self.take_census(),
                 Ok(()) = self.around.stop.changed() => if *self.around.stop.borrow_and_update() { self.machine.stop() },
+                Ok(()) = self.around.tuning.changed() => self.tune(),
                 Some(done) = self.tasks.join_next(), if !self.tasks.is_empty() => self.take_in(done),
                 Some(entry) = hot.recv() => self.offer(*entry, hot.len()),
                 () = bell.notified() => self.machine.ring(),
@@ -242,6 +245,11 @@ impl Pump {
         if let Some(command) = self.machine.offer_hot(now, entry) {
             self.start(command);
         }
+    }
+
+    fn tune(&mut self) {
+        let tuning = self.around.tuning.borrow_and_update().clone();
+        self.machine.tune(self.now(), &tuning);
     }
 
     fn take_census(&mut self) {

@@ -17,4 +17,5 @@ mod pace;
 mod reading;
 mod refused;
 mod stopping;
+mod tuning;
 mod unordered;

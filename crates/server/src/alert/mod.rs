@@ -20,13 +20,15 @@ pub struct Alerts {
     pub quiet: Duration,
     /// How old the oldest event may be that is pending or failed.
     pub lag: Duration,
+    /// How many dead letters of a subscription since its last alert it takes for another one.
+    pub dead_letters: u64,
     /// Where alerts go besides the log.
     pub webhook: Option<Webhook>,
 }
 
 impl Default for Alerts {
     fn default() -> Self {
-        Self { quiet: Duration::from_secs(300), lag: Duration::from_secs(60), webhook: None }
+        Self { quiet: Duration::from_secs(300), lag: Duration::from_secs(60), dead_letters: 1, webhook: None }
     }
 }
 

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{Alert, Kind, News};
+use super::{Alert, Alerts, Kind, News};
 use crate::live::sample::{Sample, Second};
 
 /// What was seen, and what was told of it.
@@ -15,6 +15,7 @@ use crate::live::sample::{Sample, Second};
 pub(crate) struct Watch {
     quiet: Duration,
     lag: Duration,
+    dead_letters: u64,
     before: BTreeMap<String, Second>,
     told: BTreeMap<(String, Kind), Told>,
 }
@@ -30,8 +31,9 @@ struct Told {
 }
 
 impl Watch {
-    pub(crate) fn new(quiet: Duration, lag: Duration) -> Self {
-        Self { quiet, lag, before: BTreeMap::new(), told: BTreeMap::new() }
+    pub(crate) fn new(alerts: &Alerts) -> Self {
+        let Alerts { quiet, lag, dead_letters, .. } = *alerts;
+        Self { quiet, lag, dead_letters, before: BTreeMap::new(), told: BTreeMap::new() }
     }
 
     /// What somebody should hear of now.
@@ -59,10 +61,10 @@ impl Watch {
 
     /// Something happens, so many times.
     fn count(&mut self, now: Instant, name: &str, times: u64) -> Option<News> {
-        let quiet = self.quiet;
+        let (quiet, least) = (self.quiet, self.dead_letters.max(1));
         let told = self.told.entry((name.to_owned(), Kind::DeadLetter)).or_default();
         told.count += times;
-        if told.count == 0 || !told.may_speak(now, quiet) {
+        if told.count < least || !told.may_speak(now, quiet) {
             return None;
         }
         told.at = Some(now);
@@ -114,7 +116,13 @@ mod tests {
 
     impl Story {
         fn new() -> Self {
-            Self { watch: Watch::new(QUIET, Duration::from_secs(60)), start: Instant::now() }
+            Self::with(1)
+        }
+
+        /// Dead letters are told from so many on.
+        fn with(dead_letters: u64) -> Self {
+            let alerts = Alerts { quiet: QUIET, lag: Duration::from_secs(60), dead_letters, webhook: None };
+            Self { watch: Watch::new(&alerts), start: Instant::now() }
         }
 
         /// What is told at a second.
@@ -139,6 +147,16 @@ mod tests {
         assert_eq!(story.at(4, dead(2)), []);
         assert_eq!(story.at(301, dead(2)), [(Kind::DeadLetter, News::Happened(5))]);
         assert_eq!(story.at(900, dead(2)), []);
+    }
+
+    #[test]
+    fn few_deaths_are_told_when_they_are_many() {
+        let mut story = Story::with(3);
+        assert_eq!(story.at(0, dead(0)), []);
+        assert_eq!(story.at(1, dead(2)), []);
+        assert_eq!(story.at(2, dead(3)), [(Kind::DeadLetter, News::Happened(3))]);
+        assert_eq!(story.at(500, dead(5)), []);
+        assert_eq!(story.at(501, dead(6)), [(Kind::DeadLetter, News::Happened(3))]);
     }
 
     #[test]

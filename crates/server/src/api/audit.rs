@@ -20,7 +20,7 @@ pub(crate) struct AuditView {
     /// Who: the name of a token, or of whoever used the command line.
     #[schema(example = "ada")]
     by: String,
-    /// What: `replayed`, `edited`, `discarded`, `paused`, `resumed`, `reset`, `dropped`; and of jobs `started`, `cancelled`, `finished`.
+    /// What: `replayed`, `edited`, `discarded`, `paused`, `resumed`, `reset`, `dropped`, `tuned`; and of jobs `started`, `cancelled`, `finished`.
     #[schema(example = "replayed")]
     what: String,
     /// In which subscription; none if in several, or in any.
@@ -75,6 +75,6 @@ pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<
         limit: query.limit(),
     };
     query.end()?;
-    let page = app.admin.audit(&filter).await?;
+    let page = app.admin()?.audit(&filter).await?;
     Ok(Json(Page::of(Listing::Audit, page, AuditView::of)))
 }

@@ -186,7 +186,7 @@ pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<
     filter.cursor = query.cursor(Listing::DeadLetters);
     filter.limit = query.limit();
     query.end()?;
-    let page = app.admin.dead(&filter).await?;
+    let page = app.admin()?.dead(&filter).await?;
     let view = |letter| DeadLetterView::of(letter, &app.settings.redaction);
     Ok(Json(Page::of(Listing::DeadLetters, page, view)))
 }
@@ -204,7 +204,7 @@ pub(crate) async fn one(
 ) -> Answer<DeadLetterView> {
     query.end()?;
     let filter = DeadFilter { dead_id: Some(dead_id), resolved: true, limit: 1, ..DeadFilter::default() };
-    let found = app.admin.dead(&filter).await?.items.into_iter().next();
+    let found = app.admin()?.dead(&filter).await?.items.into_iter().next();
     let view = |letter| Json(DeadLetterView::of(letter, &app.settings.redaction));
     found.map(view).ok_or_else(|| Problem::not_found(format!("there is no dead letter {dead_id}")))
 }
@@ -262,6 +262,6 @@ pub(crate) struct Groups {
 pub(crate) async fn groups(State(app): State<App>, Query(query): Query) -> Answer<Groups> {
     let filter = read_selection(&query);
     query.end()?;
-    let groups = app.admin.dead_groups(&filter).await?;
+    let groups = app.admin()?.dead_groups(&filter).await?;
     Ok(Json(Groups { items: groups.into_iter().map(GroupView::of).collect() }))
 }

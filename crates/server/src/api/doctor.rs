@@ -49,7 +49,7 @@ impl FindingView {
 )]
 pub(crate) async fn doctor(State(app): State<App>, Query(query): Query) -> Answer<Diagnosis> {
     query.end()?;
-    let findings = app.admin.diagnose().await?;
+    let findings = app.admin()?.diagnose().await?;
     let worst = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Fine);
     let findings = findings.into_iter().map(FindingView::of).collect();
     Ok(Json(Diagnosis { verdict: worst.as_str(), findings }))

@@ -205,7 +205,7 @@ fn read_filter(query: &Input) -> EventFilter {
 pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<Page<EventView>> {
     let filter = read_filter(&query);
     query.end()?;
-    let page = app.admin.list(&filter).await?;
+    let page = app.admin()?.list(&filter).await?;
     Ok(Json(Page::of(Listing::Events, page, EventView::of)))
 }
 
@@ -266,7 +266,7 @@ pub(crate) async fn one(
 ) -> Answer<TimelineView> {
     query.end()?;
     let id: EventId = id.parse().map_err(|_| Problem::not_found("event ids are UUIDs or ULIDs"))?;
-    let Timeline { event, payload, headers, items } = app.admin.show(id).await?;
+    let Timeline { event, payload, headers, items } = app.admin()?.show(id).await?;
     let Shown { text, redacted } = app.settings.redaction.show(payload);
     Ok(Json(TimelineView {
         event: EventView::of(event),
@@ -333,7 +333,8 @@ pub(crate) async fn publish(
 ) -> Result<(StatusCode, Json<PublishedView>), Problem> {
     let event = read_event(&body)?;
     body.end()?;
-    let Some(publisher) = &app.publisher else {
+    app.admin()?;
+    let Some(publisher) = app.backing.get().and_then(|backing| backing.publisher.as_ref()) else {
         return Err(Problem::refused("this server was started without a way to publish"));
     };
     let Some(event) = event else { return Err(Problem::invalid("the event is not complete")) };

@@ -10,10 +10,11 @@ use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
+use super::Answer;
 use crate::{
     app::App,
     guard,
-    health::{Check, State as Health, checks, gather, is_ready, worst},
+    health::{Check, State as Health, checks, gather, is_ready, reasons, worst},
     input::Query,
     problem::Problem,
     settings::Access,
@@ -25,6 +26,9 @@ pub(crate) struct Word {
     /// `alive`, `ready` or `not_ready`.
     #[schema(example = "ready")]
     status: &'static str,
+    /// Why it is not ready.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<&'static str>,
 }
 
 /// Everything that was looked at.
@@ -46,7 +50,7 @@ pub(crate) struct HealthView {
 )]
 pub(crate) async fn alive(Query(query): Query) -> Result<Json<Word>, Problem> {
     query.end()?;
-    Ok(Json(Word { status: "alive" }))
+    Ok(Json(Word { status: "alive", reasons: Vec::new() }))
 }
 
 /// Whether the relay gets on with its work: it runs, has its lease, the database answers, and no subscription with work stands still.
@@ -58,10 +62,18 @@ pub(crate) async fn ready(State(app): State<App>, Query(query): Query) -> Result
     query.end()?;
     let checks = checks(&gather(&app, Instant::now()), &app.settings.limits);
     Ok(if is_ready(&checks) {
-        Json(Word { status: "ready" }).into_response()
+        Json(Word { status: "ready", reasons: Vec::new() }).into_response()
     } else {
-        (StatusCode::SERVICE_UNAVAILABLE, Json(Word { status: "not_ready" })).into_response()
+        let word = Word { status: "not_ready", reasons: reasons(&checks) };
+        (StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response()
     })
+}
+
+impl HealthView {
+    fn now(app: &App) -> Self {
+        let checks = checks(&gather(app, Instant::now()), &app.settings.limits);
+        Self { state: worst(&checks), ready: is_ready(&checks), checks }
+    }
 }
 
 /// Everything that is looked at, with figures and limits. The status is 503 if something is failing.
@@ -71,10 +83,19 @@ pub(crate) async fn ready(State(app): State<App>, Query(query): Query) -> Result
 )]
 pub(crate) async fn health(State(app): State<App>, Query(query): Query) -> Result<Response, Problem> {
     query.end()?;
-    let checks = checks(&gather(&app, Instant::now()), &app.settings.limits);
-    let (state, ready) = (worst(&checks), is_ready(&checks));
-    let status = if state == Health::Failing { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-    Ok((status, Json(HealthView { state, ready, checks })).into_response())
+    let view = HealthView::now(&app);
+    let status = if view.state == Health::Failing { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    Ok((status, Json(view)).into_response())
+}
+
+/// The same as `/health`, and always with the status 200: for those who look rather than supervise, to whom bad news are an answer.
+#[utoipa::path(
+    get, path = "/checks", tag = "health", operation_id = "list_checks",
+    responses((status = 200, body = HealthView))
+)]
+pub(crate) async fn checked(State(app): State<App>, Query(query): Query) -> Answer<HealthView> {
+    query.end()?;
+    Ok(Json(HealthView::now(&app)))
 }
 
 /// What the relay in this process counts, as Prometheus reads it. Needs a token unless `server.metrics` is `public`.

@@ -122,7 +122,7 @@ pub(crate) struct Jobs {
 #[utoipa::path(get, path = "/jobs", tag = "jobs", operation_id = "list_jobs", responses((status = 200, body = Jobs)))]
 pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<Jobs> {
     query.end()?;
-    let status = app.admin.status().await?;
+    let status = app.admin()?.status().await?;
     Ok(Json(Jobs { items: status.jobs.into_iter().map(JobView::of).collect() }))
 }
 
@@ -138,7 +138,7 @@ pub(crate) async fn one(
     Query(query): Query,
 ) -> Answer<JobView> {
     query.end()?;
-    let status = app.admin.status().await?;
+    let status = app.admin()?.status().await?;
     let found = status.jobs.into_iter().find(|job| job.job_id == job_id);
     found
         .map(|job| Json(JobView::of(job)))

@@ -71,7 +71,7 @@ pub(crate) async fn one(
     query.end()?;
     let sort = Sort::OldestFirst;
     let filter = EventFilter { key: Some(key.clone()), sort, cursor, limit, ..EventFilter::default() };
-    let page = app.admin.list(&filter).await?;
+    let page = app.admin()?.list(&filter).await?;
     if page.items.is_empty() && page.next.is_none() && cursor.is_none() {
         return Err(Problem::not_found(format!("no event in the log has the key {key:?}")));
     }

@@ -72,6 +72,6 @@ pub(crate) async fn list(
     Query(query): Query,
 ) -> Answer<Lanes> {
     query.end()?;
-    let lanes = app.admin.lanes(&name).await?;
+    let lanes = app.admin()?.lanes(&name).await?;
     Ok(Json(Lanes { items: lanes.into_iter().map(LaneView::of).collect() }))
 }

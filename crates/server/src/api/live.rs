@@ -20,6 +20,7 @@ use crate::{
     input::Query,
     live::{
         Viewer,
+        notice::Notice,
         ring::SECONDS,
         sample::{Sample, Second},
     },
@@ -86,6 +87,23 @@ pub(crate) struct History {
     times: Vec<String>,
     /// For each subscription as many seconds as there are times; none where it was not there.
     subscriptions: BTreeMap<String, Vec<Option<Second>>>,
+}
+
+/// What happened lately.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Notices {
+    /// The newest first, at most 100, as this server saw them since it was started.
+    items: Vec<Notice>,
+}
+
+/// What happened lately: what `/live` told of as `notice`.
+#[utoipa::path(
+    get, path = "/notices", tag = "live", operation_id = "list_notices",
+    responses((status = 200, body = Notices))
+)]
+pub(crate) async fn notices(State(app): State<App>, Query(query): Query) -> Answer<Notices> {
+    query.end()?;
+    Ok(Json(Notices { items: app.hub.known().notices.iter().rev().cloned().collect() }))
 }
 
 /// How much of it.

@@ -1,11 +1,11 @@
-//! Who the caller is.
+//! Who the caller is, and what he needs to be somebody.
 
-use axum::{Extension, Json};
+use axum::{Extension, Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Answer;
-use crate::{guard::Who, input::Query};
+use crate::{app::App, guard::Who, input::Query};
 
 /// Who the caller is.
 #[derive(Serialize, ToSchema)]
@@ -29,4 +29,21 @@ pub(crate) struct Me {
 pub(crate) async fn me(Query(query): Query, Extension(who): Extension<Who>) -> Answer<Me> {
     query.end()?;
     Ok(Json(Me { name: who.name, role: who.role.as_str(), version: env!("CARGO_PKG_VERSION") }))
+}
+
+/// What it takes to get in.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Login {
+    /// Whether a token is needed. Where the server is open everybody is an operator.
+    token_needed: bool,
+}
+
+/// Whether a token is needed: what the dashboard asks before it asks for one.
+#[utoipa::path(
+    get, path = "/api/v1/login", tag = "server", operation_id = "get_login", security(()),
+    responses((status = 200, body = Login))
+)]
+pub(crate) async fn login(State(app): State<App>, Query(query): Query) -> Answer<Login> {
+    query.end()?;
+    Ok(Json(Login { token_needed: !app.settings.open }))
 }

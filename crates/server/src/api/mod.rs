@@ -18,6 +18,7 @@ mod page;
 mod resolving;
 mod status;
 mod subscriptions;
+mod tuning;
 
 use std::sync::LazyLock;
 
@@ -98,8 +99,11 @@ fn closed() -> OpenApiRouter<App> {
         .routes(routes!(audit::list))
         .routes(routes!(live::live))
         .routes(routes!(live::history))
+        .routes(routes!(live::notices))
+        .routes(routes!(health::checked))
         .routes(routes!(config::config))
-        .routes(routes!(doctor::doctor));
+        .routes(routes!(doctor::doctor))
+        .routes(routes!(tuning::tuning, tuning::change));
     let closed = OpenApiRouter::new().routes(routes!(health::health)).nest("/api/v1", v1);
     let closed = closed.route("/api/openapi.json", get(served));
     closed.route("/api", any(nothing)).route("/api/", any(nothing)).route("/api/{*rest}", any(nothing))
@@ -111,6 +115,7 @@ fn public() -> OpenApiRouter<App> {
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
+        .routes(routes!(me::login))
 }
 
 /// The OpenAPI 3.1 document of the API.
@@ -126,8 +131,9 @@ pub fn document() -> String {
 /// Every operation may answer with a problem.
 fn add_problems(document: &mut openapi::OpenApi) {
     for item in document.paths.paths.values_mut() {
-        for operation in
-            [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
+        for operation in [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete]
+            .into_iter()
+            .flatten()
         {
             let content = Content::new(Some(Ref::from_schema_name("Problem")));
             let problem = ResponseBuilder::new()

@@ -86,7 +86,7 @@ async fn resolve(app: &App, who: &Who, body: Input, kind: JobKind) -> Answer<Res
         return Err(Problem::invalid("one of ids and filter is needed"));
     };
     if dry_run || is_job {
-        let concerned = app.admin.foresee(&act).await?.concerned;
+        let concerned = app.admin()?.foresee(&act).await?.concerned;
         let job_id =
             if dry_run { None } else { Some(super::subscriptions::act(app, act, who).await?.concerned) };
         return Ok(Json(Resolved { dry_run, concerned, job_id }));

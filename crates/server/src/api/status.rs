@@ -101,7 +101,7 @@ pub(crate) struct Relays {
 )]
 pub(crate) async fn status(State(app): State<App>, Query(query): Query) -> Answer<StatusView> {
     query.end()?;
-    Ok(Json(StatusView::of(app.admin.status().await?)))
+    Ok(Json(StatusView::of(app.admin()?.status().await?)))
 }
 
 /// The relays that are alive, and what they hold.
@@ -111,6 +111,6 @@ pub(crate) async fn status(State(app): State<App>, Query(query): Query) -> Answe
 )]
 pub(crate) async fn relays(State(app): State<App>, Query(query): Query) -> Answer<Relays> {
     query.end()?;
-    let status = app.admin.status().await?;
+    let status = app.admin()?.status().await?;
     Ok(Json(Relays { items: status.relays.into_iter().map(RelayView::of).collect() }))
 }

@@ -118,7 +118,7 @@ impl ForeseenView {
 )]
 pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<Subscriptions> {
     query.end()?;
-    let status = app.admin.status().await?;
+    let status = app.admin()?.status().await?;
     Ok(Json(Subscriptions { items: status.subscriptions.into_iter().map(SubscriptionView::of).collect() }))
 }
 
@@ -134,7 +134,7 @@ pub(crate) async fn one(
     Query(query): Query,
 ) -> Answer<SubscriptionView> {
     query.end()?;
-    let status = app.admin.status().await?;
+    let status = app.admin()?.status().await?;
     let found = status.subscriptions.into_iter().find(|found| found.name == name);
     found
         .map(|found| Json(SubscriptionView::of(found)))
@@ -205,7 +205,7 @@ pub(crate) async fn reset(
     body.end()?;
     let Some(to) = to else { return Err(Problem::invalid("one of to, position and time is needed")) };
     let act = OperatorAct::Reset { subscription, to };
-    let foreseen = app.admin.foresee(&act).await?;
+    let foreseen = app.admin()?.foresee(&act).await?;
     if !dry_run {
         _ = super::subscriptions::act(&app, act, &who).await?;
     }
@@ -242,7 +242,7 @@ pub(crate) async fn remove(
 
 /// Does it in the name of whoever asked.
 pub(super) async fn act(app: &App, act: OperatorAct, who: &Who) -> Answer<Done> {
-    let concerned = app.admin.act(&act, &who.name).await?;
+    let concerned = app.admin()?.act(&act, &who.name).await?;
     tracing::info!(by = who.name, concerned, what = name(&act), "an operator acted");
     Ok(Json(Done { concerned }))
 }
@@ -258,5 +258,6 @@ fn name(act: &OperatorAct) -> &'static str {
         OperatorAct::Resume(_) => "resume",
         OperatorAct::Reset { .. } => "reset",
         OperatorAct::Drop(_) => "drop",
+        OperatorAct::Tune(_) => "tune",
     }
 }

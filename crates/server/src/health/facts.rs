@@ -18,8 +18,8 @@ pub(crate) struct Facts {
     pub(crate) subscriptions: Vec<SubscriptionFact>,
     /// Events that nobody will ever deliver; none if that is not known.
     pub(crate) orphaned: Option<u64>,
-    /// What is wrong with the tables, if something is.
-    pub(crate) damage: Option<String>,
+    /// What is wrong with the tables; none if they were not looked over yet.
+    pub(crate) damage: Option<Vec<String>>,
 }
 
 /// The relay in this process.
@@ -58,11 +58,15 @@ pub(crate) struct SubscriptionFact {
 /// What the server knows now.
 pub(crate) fn gather(app: &App, now: Instant) -> Facts {
     let known = app.hub.known();
-    let relay = app.pulse.as_ref().map(|pulse| RelayFact {
-        running: pulse.is_running(),
-        id: pulse.id().map(|id| id.0),
-        lease_left: pulse.lease_left(),
-    });
+    let relay = match app.backing.get() {
+        Some(backing) => backing.pulse.as_ref().map(|pulse| RelayFact {
+            running: pulse.is_running(),
+            id: pulse.id().map(|id| id.0),
+            lease_left: pulse.lease_left(),
+        }),
+        // It waits for the database.
+        None => Some(RelayFact::default()),
+    };
     let asked = |asked: &Asked| AnswerFact {
         answer: asked.answer.clone(),
         age: now.saturating_duration_since(asked.at),
@@ -90,6 +94,6 @@ pub(crate) fn gather(app: &App, now: Instant) -> Facts {
         sinks: sinks.collect(),
         subscriptions: subscriptions.collect(),
         orphaned: status.map(|status| status.orphaned),
-        damage: None,
+        damage: known.damage.clone(),
     }
 }

@@ -74,6 +74,18 @@ pub(crate) fn is_ready(checks: &[Check]) -> bool {
     checks.iter().all(|check| check.state != State::Failing || !READINESS.contains(&check.name))
 }
 
+/// Why the relay is not ready, in words that tell strangers nothing.
+pub(crate) fn reasons(checks: &[Check]) -> Vec<&'static str> {
+    let failing = |name: &str| checks.iter().any(|check| check.name == name && check.state == State::Failing);
+    let words = [
+        ("publisher", "the relay does not run"),
+        ("lease", "the relay has no lease"),
+        ("database", "the database does not answer"),
+        ("progress", "a subscription with work stands still"),
+    ];
+    words.into_iter().filter(|(name, _)| failing(name)).map(|(_, words)| words).collect()
+}
+
 /// The worst of all states.
 pub(crate) fn worst(checks: &[Check]) -> State {
     // What is not known is not better than what is fine, but it is no trouble either.
@@ -91,11 +103,13 @@ pub(crate) fn checks(facts: &Facts, limits: &Limits) -> Vec<Check> {
     }
     checks.push(orphaned(facts.orphaned));
     checks.push(match &facts.damage {
-        Some(damage) => Check::new("journal", State::Failing, damage),
-        None if facts.subscriptions.is_empty() => {
-            Check::new("journal", State::Unknown, "nothing was read yet")
+        Some(damage) if !damage.is_empty() => {
+            let what = "nobody can deliver their events; restore the table of lines from a backup, or drop and create the \
+                        subscription again";
+            Check::new("journal", State::Failing, format!("{}: {what}", damage.join("; ")))
         }
-        None => Check::new("journal", State::Fine, "every lane has its lines"),
+        Some(_) => Check::new("journal", State::Fine, "every lane has its lines"),
+        None => Check::new("journal", State::Unknown, "the tables were not looked over yet"),
     });
     checks
 }

@@ -24,7 +24,7 @@ fn healthy() -> Facts {
         sinks: vec![("a".to_owned(), Some(answered(1)))],
         subscriptions: vec![subscription()],
         orphaned: Some(0),
-        damage: None,
+        damage: Some(Vec::new()),
     }
 }
 
@@ -68,7 +68,7 @@ fn who_cannot_work_is_not_ready() {
 #[test]
 fn what_another_relay_could_not_do_better_is_said_and_the_relay_is_ready() {
     let sinks = vec![("a".to_owned(), Some(silent()))];
-    let damage = Some("lane 3 has no line".to_owned());
+    let damage = Some(vec!["a has lost its lines in the lanes 3".to_owned()]);
     for (what, facts, check) in [
         ("a destination is down", Facts { sinks, ..healthy() }, "sink"),
         ("it lags", with(|fact| fact.lag = minutes(2)), "lag"),

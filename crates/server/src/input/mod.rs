@@ -21,6 +21,8 @@ use crate::{
 
 /// The longest text in a field that is compared with something. Payloads have their own limit.
 pub(crate) const LONGEST: usize = 4_000;
+/// The most names that a field may have.
+const MOST_NAMES: usize = 1_000;
 
 /// The largest page.
 pub(crate) const MAX_PAGE: u32 = 1_000;
@@ -201,6 +203,27 @@ impl Input {
             self.wrong(name, &format!("is {}; allowed are names with texts", shown(value)));
         }
         texts
+    }
+
+    /// Names with whole numbers, or with nothing.
+    pub(crate) fn numbers_or_null(
+        &self,
+        name: &'static str,
+        range: RangeInclusive<i64>,
+    ) -> Vec<(String, Option<i64>)> {
+        let Some(value) = self.find(name) else { return Vec::new() };
+        let number = |(name, value): (&String, &Value)| match value {
+            Value::Null => Some((name.clone(), None)),
+            value => Some((name.clone(), Some(value.as_i64().filter(|number| range.contains(number))?))),
+        };
+        let fields = value.as_object().filter(|fields| fields.len() <= MOST_NAMES);
+        let numbers = fields.and_then(|fields| fields.iter().map(number).collect::<Option<Vec<_>>>());
+        if numbers.is_none() {
+            let (low, high) = (range.start(), range.end());
+            let allowed = format!("allowed are names, each with null or a whole number from {low} to {high}");
+            self.wrong(name, &format!("is {}; {allowed}", shown(value)));
+        }
+        numbers.unwrap_or_default()
     }
 
     /// Whatever is there.

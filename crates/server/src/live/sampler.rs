@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use posthaste::{Clock, Sink, SystemClock};
+use posthaste::{Admin, Clock, Pulse, RelayId, RelayStatus, Sink, SystemClock};
 use tokio::{
     sync::mpsc,
     time::{Instant, MissedTickBehavior, timeout},
@@ -33,12 +33,15 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// How often destinations are asked, and how long they may take to answer.
 const SINK_INTERVAL: Duration = Duration::from_secs(15);
 const SINK_TIME: Duration = Duration::from_secs(5);
+/// How often the tables are looked over.
+const DAMAGE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Asks the database how the log stands, for ever.
 pub(crate) async fn ask_database(app: App) {
+    let backing = app.backing.wait().await;
     loop {
         let began = Instant::now();
-        let answer = match timeout(DATABASE_TIME, app.admin.status()).await {
+        let answer = match timeout(DATABASE_TIME, backing.admin.status()).await {
             Ok(Ok(status)) => {
                 let mut known = app.hub.known();
                 let known = &mut *known;
@@ -50,13 +53,40 @@ pub(crate) async fn ask_database(app: App) {
             Err(_) => Err(format!("no answer within {DATABASE_TIME:?}")),
         };
         let took = began.elapsed();
-        app.hub.known().database = Some(Asked { at: Instant::now(), answer });
+        app.hub.known().note_database(answer);
         let wait = if app.hub.is_watched() { SECOND } else { UNWATCHED };
         tokio::select! {
             () = tokio::time::sleep(wait.max(took * DATABASE_SHARE).min(LONGEST_WAIT)) => {}
             () = app.hub.joined() => {}
         }
     }
+}
+
+/// Looks the tables over for what no relay could go on with, for ever. Nobody but an accident makes such damage, so that it is looked
+/// for seldom.
+pub(crate) async fn look_for_damage(app: App) {
+    let backing = app.backing.wait().await;
+    loop {
+        if let Ok(Ok(damage)) = timeout(DATABASE_TIME, find_damage(backing.admin.as_ref())).await {
+            app.hub.known().damage = Some(damage);
+        }
+        tokio::time::sleep(DAMAGE_INTERVAL).await;
+    }
+}
+
+/// Lanes without a line, in words. A subscription that is created while this looks has all its lines at once.
+async fn find_damage(admin: &dyn Admin) -> posthaste::Result<Vec<String>> {
+    let mut damage = Vec::new();
+    for subscription in admin.status().await?.subscriptions {
+        // One that was dropped meanwhile has no lanes any more.
+        let Ok(lanes) = admin.lanes(&subscription.name).await else { continue };
+        let lost: Vec<String> =
+            lanes.iter().filter(|lane| lane.n == 0).map(|lane| lane.lane.0.to_string()).collect();
+        if !lost.is_empty() {
+            damage.push(format!("{} has lost its lines in the lanes {}", subscription.name, lost.join(", ")));
+        }
+    }
+    Ok(damage)
 }
 
 /// Asks a destination whether it answers, for ever.
@@ -91,12 +121,25 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    fn see(&mut self, sample: &Sample) {
-        for alert in self.watch.see(Instant::now(), sample) {
+    /// Every relay watches, so that any can take over; one speaks.
+    fn see(&mut self, sample: &Sample, speaks: impl Fn(&str) -> bool) {
+        let alerts = self.watch.see(Instant::now(), sample);
+        for alert in alerts.into_iter().filter(|alert| speaks(&alert.subscription)) {
             if let Err(error) = self.alerts.try_send(alert) {
                 tracing::error!(%error, "an alert is lost: too many wait to be sent");
             }
         }
+    }
+}
+
+/// Whether this relay is the one that speaks of a subscription: the first of those that serve it. Where none is known to, or no relay
+/// runs here, rather twice than never.
+fn is_first(me: Option<&RelayId>, relays: &[RelayStatus], subscription: &str) -> bool {
+    let serves = |relay: &&RelayStatus| relay.subscriptions.iter().any(|name| name == subscription);
+    let first = relays.iter().filter(serves).map(|relay| &relay.relay.0).min();
+    match (me, first) {
+        (Some(me), Some(first)) => me.0 == *first,
+        _ => true,
     }
 }
 
@@ -137,12 +180,47 @@ impl Sampler {
         app.hub.tell("sample", &SampleView::of(&sample));
         if let Some(last) = &self.last {
             for notice in notices(last, &sample) {
+                app.hub.known().note(notice.clone());
                 app.hub.tell("notice", &notice);
             }
         }
         if let Some(alarm) = &mut self.alarm {
-            alarm.see(&sample);
+            let me = app.backing.get().and_then(|backing| backing.pulse.as_ref()).and_then(Pulse::id);
+            let relays =
+                app.hub.known().status.as_ref().map(|status| status.relays.clone()).unwrap_or_default();
+            alarm.see(&sample, |subscription| is_first(me.as_ref(), &relays, subscription));
         }
         self.last = Some(sample);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posthaste::Timestamp;
+
+    use super::*;
+
+    fn relay(id: &str, subscriptions: &[&str]) -> RelayStatus {
+        RelayStatus {
+            relay: RelayId(id.to_owned()),
+            host: String::new(),
+            version: String::new(),
+            subscriptions: subscriptions.iter().map(ToString::to_string).collect(),
+            started_at: Timestamp(0),
+            held_until: Timestamp(0),
+            lanes: 0,
+        }
+    }
+
+    #[test]
+    fn one_of_the_relays_that_serve_a_subscription_speaks_of_it() {
+        let relays = [relay("b", &["billing", "audit"]), relay("a", &["audit"]), relay("c", &["billing"])];
+        let speaks = |me: &str, subscription| is_first(Some(&RelayId(me.to_owned())), &relays, subscription);
+        assert_eq!(["a", "b", "c"].map(|me| speaks(me, "billing")), [false, true, false]);
+        assert_eq!(["a", "b", "c"].map(|me| speaks(me, "audit")), [true, false, false]);
+        assert!(
+            speaks("a", "nobody serves it") && is_first(None, &relays, "billing"),
+            "rather twice than never"
+        );
     }
 }

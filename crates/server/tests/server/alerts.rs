@@ -87,3 +87,50 @@ async fn a_dead_letter_is_told_signed_and_again_if_it_was_not_taken() {
     assert_eq!((&message["type"], &message["data"]["count"]), (&json!("posthaste.dead_letter"), &json!(1)));
     assert_eq!(message["data"]["link"], "https://outbox.example/dead-letters?subscription=billing");
 }
+
+#[tokio::test]
+async fn of_two_relays_one_tells() {
+    let fixture = Fixture::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let secret = || Secret::parse(&format!("whsec_{KEY}")).unwrap();
+    let alerts = || Alerts {
+        quiet: Duration::from_secs(1),
+        webhook: Some(Webhook::new(&url, secret()).unwrap()),
+        ..Alerts::default()
+    };
+    let (first, second) =
+        (fixture.relay(crate::sinks::Taking).await, fixture.relay(crate::sinks::Taking).await);
+    let server = |relay: &posthaste::Relay| {
+        fixture.server(Settings { alerts: Some(alerts()), ..settings() }).relay(relay.pulse())
+    };
+    let running = [serve(server(&first)).await, serve(server(&second)).await];
+    for running in &running {
+        crate::fixture::wait_until("both relays are seen", async || {
+            running.viewer.get("/api/v1/relays").await.json()["items"].as_array().unwrap().len() == 2
+                && running.viewer.get("/api/v1/history").await.json()["subscriptions"]["billing"].is_array()
+        })
+        .await;
+    }
+
+    let by = &running[0].operator;
+    for (act, state) in [("pause", "began"), ("resume", "ended"), ("pause", "began"), ("resume", "ended")] {
+        by.post(&format!("/api/v1/subscriptions/billing/{act}"), &json!({})).await.json();
+        let (_, body) = receive(&listener, "204 No Content").await;
+        let message: Value = serde_json::from_str(&body).unwrap();
+        // If both told, the second message of an act would come here for the first of the next.
+        assert_eq!(
+            (&message["type"], &message["data"]["state"]),
+            (&json!("posthaste.paused"), &json!(state))
+        );
+        for running in &running {
+            crate::fixture::wait_until("both have seen it", async || {
+                let history = running.viewer.get("/api/v1/history?seconds=1").await.json();
+                history["subscriptions"]["billing"][0]["paused"] == (act == "pause")
+            })
+            .await;
+        }
+    }
+    first.stop().await;
+    second.stop().await;
+}

@@ -36,6 +36,10 @@ impl Caller {
         self.post_as("POST", path, body).await
     }
 
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
+        self.post_as("PATCH", path, body).await
+    }
+
     /// Sends JSON by any method.
     pub(crate) async fn post_as(&self, method: &str, path: &str, body: &Value) -> Answer {
         self.send(method, path, &[("content-type", "application/json")], body.to_string().as_bytes()).await

@@ -24,6 +24,7 @@ async fn without_tokens_nobody_gets_in_and_is_told_what_to_do() {
         running.stranger.get(path).await.problem(401);
     }
     running.operator.get("/api/v1/me").await.problem(401);
+    assert_eq!(running.stranger.get("/api/v1/login").await.json(), json!({ "token_needed": true }));
 }
 
 #[tokio::test]
@@ -32,6 +33,7 @@ async fn where_it_is_open_everybody_is_an_operator() {
     let open = Settings { listen: "127.0.0.1:0".parse().unwrap(), open: true, ..Settings::default() };
     let running = serve(fixture.server(open)).await;
 
+    assert_eq!(running.stranger.get("/api/v1/login").await.json(), json!({ "token_needed": false }));
     let me = running.stranger.get("/api/v1/me").await.json();
     assert_eq!((&me["name"], &me["role"]), (&json!("anybody"), &json!("operator")));
     running.stranger.post("/api/v1/subscriptions/none/pause", &json!({})).await.problem(404);

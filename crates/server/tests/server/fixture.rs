@@ -6,12 +6,15 @@ use posthaste::{
     Event, EventId, OnDead, Outbox, Relay, RetryPolicy, Settings as RelaySettings, Sink, Subscription,
     sqlite::{self, SqlitePool},
 };
-use posthaste_server::{Hash, Redaction, Role, Server, Settings, Through, Token};
+use posthaste_server::{Bound, Hash, Redaction, Role, Server, Settings, Through, Token};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinSet, time::timeout};
 
-use crate::caller::{Caller, PATIENCE};
+use crate::{
+    caller::{Caller, PATIENCE},
+    tuning::Knobs,
+};
 
 pub(crate) const VIEWER: &str = "a viewer's token";
 pub(crate) const OPERATOR: &str = "an operator's token";
@@ -39,7 +42,10 @@ impl Fixture {
     /// A server over the log that can do everything.
     pub(crate) fn server(&self, settings: Settings) -> Server {
         let publisher = Through { outbox: self.outbox.clone(), pool: self.pool.clone() };
-        Server::new(settings, self.outbox.driver()).publisher(Arc::new(publisher)).config("lease: 15s\n")
+        Server::new(settings, self.outbox.driver())
+            .publisher(Arc::new(publisher))
+            .tunable(Arc::new(Knobs::new(None)))
+            .config("lease: 15s\n")
     }
 
     /// A server with a viewer and an operator.
@@ -109,7 +115,10 @@ pub(crate) struct Running {
 }
 
 pub(crate) async fn serve(server: Server) -> Running {
-    let bound = server.bind().await.unwrap();
+    serve_bound(server.bind().await.unwrap())
+}
+
+pub(crate) fn serve_bound(bound: Bound) -> Running {
     let address = bound.address();
     let (stop, stopped) = oneshot::channel();
     let mut task = JoinSet::new();

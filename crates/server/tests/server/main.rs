@@ -14,4 +14,6 @@ mod pages;
 mod postgres;
 mod reference;
 mod sinks;
+mod starting;
+mod tuning;
 mod watching;

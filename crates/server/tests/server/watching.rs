@@ -79,6 +79,8 @@ async fn who_looks_sees_every_second_what_happens_and_the_end() {
         }
     };
     assert_eq!((&notice["what"], &notice["subscription"]), (&json!("paused"), &json!("billing")));
+    let kept = running.viewer.get("/api/v1/notices").await.json();
+    assert_eq!(kept["items"][0], notice, "the newest is kept for those who look later");
     let history = running.viewer.get("/api/v1/history?seconds=2").await.json();
     let seconds = history["subscriptions"]["billing"].as_array().unwrap();
     assert_eq!(history["times"].as_array().unwrap().len(), seconds.len());
@@ -187,6 +189,8 @@ async fn health_has_every_check_and_readiness_is_by_progress() {
         state(&health, "sink") == "failing" && state(&health, "database") == "fine" && answer.status == 503
     })
     .await;
+    let looked_at = running.viewer.get("/api/v1/checks").await;
+    assert_eq!((looked_at.status, state(&looked_at.json(), "sink").as_str()), (200, "failing"));
 
     // Nobody delivers any more, and there is work.
     relay.stop().await;

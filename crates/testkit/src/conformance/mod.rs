@@ -292,6 +292,7 @@ macro_rules! log_conformance {
             }
             operate {
                 pauses_and_resumes,
+                setting_a_relay_otherwise_is_written_down,
                 an_unknown_name_is_told_with_those_there_are,
                 a_reset_needs_a_pause,
                 a_reset_waits_for_live_holders,

@@ -27,6 +27,9 @@ pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64>
         OperatorAct::Resume(name) => operator.set_paused(name, false).await?,
         OperatorAct::Reset { subscription, to } => operator.reset(subscription, *to).await?,
         OperatorAct::Drop(name) => operator.drop_subscription(name).await?,
+        OperatorAct::Tune(detail) => {
+            operator.journal(None, "tuned", 1, Some(detail.clone())).await.map(|()| 1)?
+        }
     };
     tx.commit().await?;
     connection.put_back();

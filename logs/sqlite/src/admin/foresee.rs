@@ -31,6 +31,7 @@ pub(super) async fn foresee(log: &Inner, act: &OperatorAct) -> Result<Foreseen> 
         OperatorAct::Pause(name) => u64::from(!is_paused(log, &mut tx, name).await?),
         OperatorAct::Resume(name) => u64::from(is_paused(log, &mut tx, name).await?),
         OperatorAct::Drop(name) => is_paused(log, &mut tx, name).await.map(|_| 1)?,
+        OperatorAct::Tune(_) => 1,
         OperatorAct::Reset { .. } => u64::from(log.layout.lanes),
     };
     let mut foreseen = Foreseen { concerned, ..Foreseen::default() };

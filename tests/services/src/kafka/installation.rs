@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use super::certificates::Certificates;
 use crate::{
     lookup::{self, is_program},
-    packages::Missing,
+    packages::{Missing, SERVER_ELSEWHERE},
     progress::{run_logged, step},
     variables::{KAFKA, KAFKA_LIB, given, kafka_lib},
 };
@@ -27,8 +27,10 @@ const JAVA: Missing = Missing {
     name: "Java 17",
     packages: &["openjdk-17-jre-headless", "openjdk-21-jre-headless", "default-jre-headless"],
     variable: KAFKA,
+    instead: SERVER_ELSEWHERE,
 };
-const MAVEN: Missing = Missing { name: "Maven", packages: &["maven"], variable: KAFKA };
+const MAVEN: Missing =
+    Missing { name: "Maven", packages: &["maven"], variable: KAFKA, instead: SERVER_ELSEWHERE };
 
 /// Kafka's programs.
 #[derive(Clone, Debug)]

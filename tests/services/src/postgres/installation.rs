@@ -9,12 +9,13 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     lookup::{self, dotted, is_program},
-    packages::Missing,
+    packages::{Missing, SERVER_ELSEWHERE},
     user::User,
     variables::{POSTGRES, POSTGRES_BIN, given, postgres_bin},
 };
 
-const MISSING: Missing = Missing { name: "PostgreSQL", packages: &["postgresql"], variable: POSTGRES };
+const MISSING: Missing =
+    Missing { name: "PostgreSQL", packages: &["postgresql"], variable: POSTGRES, instead: SERVER_ELSEWHERE };
 
 /// PostgreSQL's programs, and who they run as.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use posthaste_core::{
-    Act, ActKind, Appended, Cursor, DeadFilter, ErrorKind, EventFilter, Lane, OperatorAct, Position, Read,
-    ResetTo, Retention, Start, StatusWord, Subscription,
+    Act, ActKind, Appended, AuditFilter, Cursor, DeadFilter, ErrorKind, EventFilter, Lane, OperatorAct,
+    Position, Read, ResetTo, Retention, Start, StatusWord, Subscription,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -25,6 +25,20 @@ pub async fn pauses_and_resumes<S: Subject>(subject: &S) {
         let status = subject.admin().status().await.expect("status");
         assert_eq!(status.subscriptions[0].paused, paused);
     }
+}
+
+pub async fn setting_a_relay_otherwise_is_written_down<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    let tune = OperatorAct::Tune("batch 1000 → 5".to_owned());
+    assert_eq!(subject.admin().foresee(&tune).await.expect("foresee").concerned, 1);
+    assert_eq!(bench.act(tune).await.expect("tune"), 1);
+
+    let audit = subject.admin().audit(&AuditFilter::default()).await.expect("audit").items;
+    let told: Vec<_> = audit
+        .iter()
+        .map(|entry| (entry.what.as_str(), entry.subscription.as_deref(), entry.detail.as_deref()))
+        .collect();
+    assert_eq!(told, [("tuned", None, Some("batch 1000 → 5"))]);
 }
 
 pub async fn an_unknown_name_is_told_with_those_there_are<S: Subject>(subject: &S) {

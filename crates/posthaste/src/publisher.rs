@@ -1,9 +1,11 @@
-//! Publishing by an operator, in a transaction that has nothing else in it.
+//! Publishing by somebody who has no transaction of his own: an operator, or a tool. An event then stands alone in one.
 
 use async_trait::async_trait;
-use posthaste::{Begin, EventBuilder, Outbox, Published, Result};
+use posthaste_core::{Error, ErrorKind, EventBuilder, Published, Result};
 
-/// Where an operator publishes.
+use crate::{Begin, Outbox};
+
+/// Where somebody without a transaction publishes.
 #[async_trait]
 pub trait Publisher: Send + Sync + 'static {
     /// Publishes one event, and commits.
@@ -25,6 +27,6 @@ impl<P: Begin + Send + 'static> Publisher for Through<P> {
         let staged = self.outbox.publish(&mut tx, event).await?;
         let published = staged.published().first().cloned();
         self.outbox.commit(tx, staged).await?;
-        published.ok_or_else(|| posthaste::Error::new(posthaste::ErrorKind::Unexpected, "publish"))
+        published.ok_or_else(|| Error::new(ErrorKind::Unexpected, "publish"))
     }
 }
