@@ -154,11 +154,13 @@ mod tests {
     #[test]
     fn times_are_texts_and_only_times() {
         let answer = json!({ "at": 0, "list": [{ "created_at": 1_000_000, "position": 7 }], "due_at": null });
-        let text = json_line(&answer).unwrap();
-        assert_eq!(
-            text,
-            "{\"at\":\"1970-01-01T00:00:00.000000Z\",\"due_at\":null,\
-             \"list\":[{\"created_at\":\"1970-01-01T00:00:01.000000Z\",\"position\":7}]}\n"
-        );
+        let line = json_line(&answer).unwrap();
+        let told = json!({
+            "at": "1970-01-01T00:00:00.000000Z",
+            "list": [{ "created_at": "1970-01-01T00:00:01.000000Z", "position": 7 }],
+            "due_at": null,
+        });
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), told);
+        assert!(line.ends_with("}\n") && line.lines().count() == 1, "{line}");
     }
 }
