@@ -6,7 +6,7 @@ use posthaste_postgres::{PostgresLog, PostgresOptions};
 use posthaste_services::postgres_url;
 
 use crate::{
-    fixture::{Fixture, lease},
+    fixture::{Fixture, lease, run},
     schema::Schema,
 };
 
@@ -161,11 +161,23 @@ async fn logs_with_other_prefixes_live_side_by_side() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_may_create_one_log_at_once() {
-    let schema = Schema::new();
+    const MANY: i64 = 6;
+    let (fixture, schema) = (Fixture::new().await, Schema::new());
     let url = postgres_url();
-    let opening = (0..6).map(|_| PostgresLog::open(&url, migrating(&schema)));
+    // All of them have looked for the tables before the first may create them.
+    let mut gate = fixture.connect().await;
+    let lock = format!(
+        "begin; select pg_advisory_xact_lock(hashtextextended('migrate {}.outbox', 7708301))",
+        schema.name
+    );
+    run(&mut gate, &lock).await.unwrap();
+    let opening = join_all((0..MANY).map(|_| PostgresLog::open(&url, migrating(&schema))));
+    let open_gate = async {
+        fixture.wait_for_who_waits_for(&mut gate, MANY).await;
+        run(&mut gate, "commit").await.unwrap();
+    };
 
-    for log in join_all(opening).await {
+    for log in tokio::join!(opening, open_gate).0 {
         assert_eq!(log.unwrap().capabilities().lanes, 64);
     }
 }
