@@ -13,7 +13,8 @@ pub trait Sink: Send + Sync + 'static {
     ///
     /// For each key the answers are `Delivered…`, then at most one `Failed`, then `NotSent…`: nothing of a key is
     /// delivered after its fault. Nothing goes on the wire after `until`, the client library's own queue included.
-    /// `Delivered` is said only of what the destination has for good.
+    /// `Delivered` is said only of what the destination has for good. What found no time before `until` was `NotSent`: that is no
+    /// outage, and nobody's fault.
     async fn deliver(&self, batch: &[Entry], until: Instant) -> Vec<Delivery>;
 
     /// Asks the destination whether it can take entries again. Called while it is down.

@@ -101,6 +101,11 @@ export function empty(title, text, action) {
   return h("div", { class: "empty" }, h("p", { class: "empty-title" }, title), text && h("p", { class: "muted" }, text), action);
 }
 
+/** What is shown on the page of one thing where nobody said which: the way to the page where they are listed. */
+export function which(thing, text, href) {
+  return empty(`Which ${thing}?`, text, h("a", { class: "button", href }, `Go to ${thing}s`));
+}
+
 /** What is shown where something failed. */
 export function failed(problem, again) {
   const button = again && h("button", { type: "button", class: "button", onclick: again }, "Try again");

@@ -79,11 +79,13 @@ pub async fn publish<'e>(
     let mut publishing = Publishing { caller, statements: &statements };
     // A single insert is all or nothing by itself. More than that is so by a savepoint: an error must not leave half of it in a
     // transaction that its owner may still commit.
-    match events {
-        [event] if event.draw_version => {}
-        [event] if fresh && event.idempotency_key.is_none() => return publishing.insert(event).await,
-        [_] => return publishing.run(events).await.map(|tried| tried.published),
-        _ => {}
+    if let [event] = events
+        && !event.draw_version
+    {
+        return match fresh && event.idempotency_key.is_none() {
+            true => publishing.insert(event).await,
+            false => publishing.run(events).await.map(|tried| tried.published),
+        };
     }
     loop {
         if let Some(published) = publishing.run_in_savepoint(events).await? {

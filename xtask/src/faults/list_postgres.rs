@@ -308,4 +308,12 @@ pub(crate) const FAULTS: &[Fault] = &[
         replace: " is not null;",
         caught_by: &[some("--test postgres -- opening::many")],
     },
+    Fault {
+        name: "postgres-one-event-with-columns-exchanged",
+        breaks: "an event that is published by itself is stored otherwise than one of many",
+        file: "logs/postgres/sql/publish_one.sql",
+        find: "$12::text, $13::text,",
+        replace: "$13::text, $12::text,",
+        caught_by: &[some("--test postgres -- publishing::one_event")],
+    },
 ];

@@ -85,13 +85,12 @@ impl Way {
             Way::Bare => read_bare(shop).await?,
             Way::Copy => copy(shop).await?,
             Way::Counting => {
-                let sink = Counted::null(plan.events);
-                return drain(shop, &format!("counting-{round}"), sink).await;
+                return drain(shop, Subscription::new(format!("counting-{round}")), plan.events).await;
             }
             Way::Kafka => {
                 let sink = KafkaSink::new(&kafka::options(plan.brokers.as_deref().unwrap_or_default())?)?;
                 let sink = Counted::around(Arc::new(sink), plan.events);
-                return drain(shop, &format!("kafka-{round}"), sink).await;
+                return drain_to(shop, Subscription::new(format!("kafka-{round}")), sink).await;
             }
             Way::KafkaItself => return kafka::producer_benchmark(plan).await,
         }
@@ -99,12 +98,15 @@ impl Way {
     }
 }
 
-/// A new subscription reads everything there is. Answers in seconds.
-async fn drain(shop: &Shop, name: &str, sink: Counted) -> Result<f64> {
+/// Delivers so many events of a subscription to a sink that only counts. Answers in seconds.
+pub(crate) async fn drain(shop: &Shop, subscription: Subscription, events: u64) -> Result<f64> {
+    drain_to(shop, subscription, Counted::null(events)).await
+}
+
+async fn drain_to(shop: &Shop, subscription: Subscription, sink: Counted) -> Result<f64> {
     let log = shop.another().await?;
     let began = Instant::now();
-    let relay =
-        RelayBuilder::new(log).subscribe(Subscription::new(name), Arc::new(sink.clone())).start().await?;
+    let relay = RelayBuilder::new(log).subscribe(subscription, Arc::new(sink.clone())).start().await?;
     sink.wait().await;
     let took = began.elapsed().as_secs_f64();
     relay.stop().await;

@@ -4,22 +4,10 @@ use posthaste::{EventStatus, StatusWord};
 
 use crate::screen::Cell;
 
-/// The words, as they are written on the command line.
-pub(crate) const WORDS: [(&str, StatusWord); 7] = [
-    ("pending", StatusWord::Pending),
-    ("processing", StatusWord::Processing),
-    ("failed", StatusWord::Failed),
-    ("delivered", StatusWord::Delivered),
-    ("dead", StatusWord::Dead),
-    ("delayed", StatusWord::Delayed),
-    ("skipped", StatusWord::Skipped),
-];
-
 /// Reads a word from the command line.
 pub(crate) fn parse_word(text: &str) -> Result<StatusWord, String> {
-    let found = WORDS.iter().find(|(word, _)| *word == text);
-    found.map(|(_, word)| *word).ok_or_else(|| {
-        let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+    StatusWord::ALL.into_iter().find(|word| word.as_str() == text).ok_or_else(|| {
+        let words = StatusWord::ALL.map(StatusWord::as_str);
         format!("allowed are {}", words.join(", "))
     })
 }
@@ -103,9 +91,8 @@ mod tests {
 
     #[test]
     fn every_word_is_read_as_it_is_shown() {
-        for (text, word) in WORDS {
-            assert_eq!(word.as_str(), text);
-            assert_eq!(parse_word(text), Ok(word));
+        for word in StatusWord::ALL {
+            assert_eq!(parse_word(word.as_str()), Ok(word));
         }
         assert!(parse_word("done").unwrap_err().contains("delivered, dead"));
     }

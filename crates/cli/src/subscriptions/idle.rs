@@ -4,12 +4,15 @@
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use posthaste::OperatorAct;
+use clap::Args;
+use posthaste::{Foreseen, OperatorAct, Status};
+use serde_json::json;
 
 use crate::{
-    desk::{By, Desk},
+    End,
+    desk::{self, By, Desk},
     exit::{Coded, REFUSED, code_of},
-    screen::{Progress, remark},
+    screen::{Progress, confirm, remark},
     signals::Signals,
 };
 
@@ -22,6 +25,77 @@ pub(super) struct Idle<'a> {
     pub(super) by: &'a By,
     pub(super) name: &'a str,
     pub(super) patience: Duration,
+}
+
+/// What is asked of whoever wants such a thing done.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct Plan {
+    #[command(flatten)]
+    desk: desk::Options,
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// Only say what it would do
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    patience: Patience,
+    #[command(flatten)]
+    by: By,
+}
+
+/// What the act means for the subscription, in words.
+pub(super) struct Words {
+    /// What it would do.
+    pub(super) would: String,
+    /// What is asked first, if it matters.
+    pub(super) question: Option<String>,
+    /// What it has done.
+    pub(super) done: String,
+}
+
+impl Plan {
+    /// Says what the act would do, or asks and does it.
+    pub(super) async fn carry_out(
+        self,
+        act: OperatorAct,
+        words: impl FnOnce(&Status, &Foreseen) -> Words,
+    ) -> anyhow::Result<End> {
+        let (desk, name) = (self.desk.open().await?, self.name);
+        let status = desk.check_subscription(&name).await?;
+        let foreseen = desk.foresee(&act).await?;
+        let words = words(&status, &foreseen);
+        if self.dry_run {
+            desk.answer(&told(&name, &foreseen, true), &words.would)?;
+            return Ok(End::Fine);
+        }
+        if let Some(question) = words.question.filter(|_| !self.yes)
+            && !confirm(&question)?
+        {
+            remark("nothing was done\n");
+            return Ok(End::Bad);
+        }
+        let idle = Idle { desk: &desk, by: &self.by, name: &name, patience: self.patience.timeout };
+        idle.act(&act).await?;
+        desk.answer(&told(&name, &foreseen, false), &words.done)?;
+        Ok(End::Fine)
+    }
+}
+
+/// What an act would do, or has done, for programs.
+fn told(name: &str, foreseen: &Foreseen, dry_run: bool) -> serde_json::Value {
+    json!({
+        "subscription": name,
+        "dry_run": dry_run,
+        "concerned": foreseen.concerned,
+        "again": foreseen.again,
+        "skipped": foreseen.skipped,
+        "estimated": foreseen.estimated,
+    })
 }
 
 impl Idle<'_> {

@@ -7,7 +7,6 @@ mod reset;
 
 use clap::{Args, Subcommand};
 use posthaste::Foreseen;
-use serde_json::json;
 
 use crate::{
     End,
@@ -73,18 +72,6 @@ async fn list(desk: &Desk) -> anyhow::Result<End> {
     };
     print(&text)?;
     Ok(End::Fine)
-}
-
-/// What an act would do, or has done, for programs.
-fn told(name: &str, foreseen: &Foreseen, dry_run: bool) -> serde_json::Value {
-    json!({
-        "subscription": name,
-        "dry_run": dry_run,
-        "concerned": foreseen.concerned,
-        "again": foreseen.again,
-        "skipped": foreseen.skipped,
-        "estimated": foreseen.estimated,
-    })
 }
 
 /// What moves with a cursor, in words.

@@ -1,17 +1,13 @@
 //! `posthaste subscriptions reset`: moves the cursor.
 
 use clap::Args;
-use posthaste::{OperatorAct, Position, ResetTo};
+use posthaste::{Foreseen, OperatorAct, Position, ResetTo, Status};
 
 use super::{
     consequences,
-    idle::{Idle, Patience},
-    told,
+    idle::{Plan, Words},
 };
-use crate::{
-    End, desk,
-    screen::{confirm, parse_time, remark},
-};
+use crate::{End, screen::parse_time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,46 +27,26 @@ log, does not wait any more. You are asked first, unless --yes is there.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Options {
-    #[command(flatten)]
-    desk: desk::Options,
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
     /// Where to: beginning, now, a time, how long ago, or position:N
     #[arg(long, value_name = "WHERE", value_parser = parse_place)]
     to: ResetTo,
-    /// Only say what it would do
-    #[arg(long)]
-    dry_run: bool,
-    /// Do not ask
-    #[arg(long)]
-    yes: bool,
     #[command(flatten)]
-    patience: Patience,
-    #[command(flatten)]
-    by: desk::By,
+    plan: Plan,
 }
 
 pub(super) async fn run(options: Options) -> anyhow::Result<End> {
-    let desk = options.desk.open().await?;
-    let name = options.name;
-    desk.check_subscription(&name).await?;
+    let name = options.plan.name.clone();
     let act = OperatorAct::Reset { subscription: name.clone(), to: options.to };
-    let foreseen = desk.foresee(&act).await?;
-    let consequences = consequences(&foreseen);
-    if options.dry_run {
-        desk.answer(&told(&name, &foreseen, true), &format!("with a reset of {name} {consequences}\n"))?;
-        return Ok(End::Fine);
-    }
-    let matters = foreseen.again + foreseen.skipped > 0;
-    if matters && !options.yes && !confirm(&format!("With a reset of {name} {consequences}. Go on?"))? {
-        remark("nothing was done\n");
-        return Ok(End::Bad);
-    }
-    let idle = Idle { desk: &desk, by: &options.by, name: &name, patience: options.patience.timeout };
-    idle.act(&act).await?;
-    desk.answer(&told(&name, &foreseen, false), &format!("{name} is reset: {consequences}\n"))?;
-    Ok(End::Fine)
+    let words = |_: &Status, foreseen: &Foreseen| {
+        let consequences = consequences(foreseen);
+        let matters = foreseen.again + foreseen.skipped > 0;
+        Words {
+            would: format!("with a reset of {name} {consequences}\n"),
+            question: matters.then(|| format!("With a reset of {name} {consequences}. Go on?")),
+            done: format!("{name} is reset: {consequences}\n"),
+        }
+    };
+    options.plan.carry_out(act, words).await
 }
 
 fn parse_place(text: &str) -> Result<ResetTo, String> {

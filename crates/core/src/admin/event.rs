@@ -28,6 +28,17 @@ pub enum StatusWord {
 }
 
 impl StatusWord {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Processing,
+        Self::Failed,
+        Self::Delivered,
+        Self::Dead,
+        Self::Delayed,
+        Self::Skipped,
+    ];
+
     /// The word as it is stored and shown.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -3,7 +3,7 @@
 import { get, part } from "../api.js";
 import { h, put } from "../dom.js";
 import { plural, words } from "../format.js";
-import { badge, button, copy, empty, facts, load, section, table, when } from "../parts.js";
+import { badge, button, copy, empty, facts, load, section, table, when, which } from "../parts.js";
 import { pretty } from "../pretty.js";
 import { edit, resolveThese } from "./dead-acts.js";
 import { keyLink } from "./events.js";
@@ -12,15 +12,7 @@ export const title = "Dead letter";
 
 export async function show(page) {
   const id = page.params.get("id");
-  if (!id)
-    return put(
-      page.body,
-      empty(
-        "Which dead letter?",
-        "They are listed by what they died of.",
-        h("a", { class: "button", href: "dead-letters" }, "Go to dead letters"),
-      ),
-    );
+  if (!id) return put(page.body, which("dead letter", "They are listed by what they died of.", "dead-letters"));
   const box = h("div", { class: "stack" });
   put(page.body, box);
   const draw = () => load(box, async () => whole(page, await get(`dead-letters/${part(id)}`, {}, page.signal), draw), 10);

@@ -3,7 +3,7 @@
 import { get, part } from "../api.js";
 import { h, put } from "../dom.js";
 import { ago, plural } from "../format.js";
-import { badge, copy, empty, facts, load, section, table, when } from "../parts.js";
+import { badge, copy, empty, facts, load, section, table, when, which } from "../parts.js";
 import { pretty } from "../pretty.js";
 import { keyLink } from "./events.js";
 
@@ -13,15 +13,7 @@ const AGAIN = 2000;
 
 export async function show(page) {
   const id = page.params.get("id");
-  if (!id)
-    return put(
-      page.body,
-      empty(
-        "Which event?",
-        "An event is found by its type, key or time.",
-        h("a", { class: "button", href: "events" }, "Go to events"),
-      ),
-    );
+  if (!id) return put(page.body, which("event", "An event is found by its type, key or time.", "events"));
   const box = h("div", { class: "stack" });
   put(page.body, box);
   let shown = "";

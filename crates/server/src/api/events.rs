@@ -21,17 +21,6 @@ use crate::{
     time,
 };
 
-/// The words for the state of an event, as callers write them.
-pub(super) const WORDS: [(&str, StatusWord); 7] = [
-    ("pending", StatusWord::Pending),
-    ("processing", StatusWord::Processing),
-    ("failed", StatusWord::Failed),
-    ("delivered", StatusWord::Delivered),
-    ("dead", StatusWord::Dead),
-    ("delayed", StatusWord::Delayed),
-    ("skipped", StatusWord::Skipped),
-];
-
 const SORTS: [(&str, Sort); 2] = [("newest", Sort::NewestFirst), ("oldest", Sort::OldestFirst)];
 
 /// An event in a listing.
@@ -178,7 +167,7 @@ pub(crate) struct Events {
 fn read_filter(query: &Input) -> EventFilter {
     let filter = EventFilter {
         subscription: query.text("subscription"),
-        status: query.word("status", &WORDS),
+        status: query.word("status", &StatusWord::ALL.map(|word| (word.as_str(), word))),
         event_type: query.text("event_type"),
         topic: query.text("topic"),
         key: query.text("key"),

@@ -81,7 +81,7 @@ impl Fixture {
 
     /// Publishes events that all die in `billing`, one for each payload, and stops.
     pub(crate) async fn dead(&self, payloads: &[Value], on_dead: OnDead) {
-        let relay = self.relay_with(crate::sinks::Refusing, on_dead).await;
+        let relay = self.relay_with(crate::sinks::Failing::refusing(), on_dead).await;
         for payload in payloads {
             self.publish("order.placed", "order-7", payload).await;
         }

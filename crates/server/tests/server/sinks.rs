@@ -11,58 +11,40 @@ pub(crate) struct Taking;
 #[async_trait]
 impl Sink for Taking {
     async fn deliver(&self, batch: &[Entry], _: Instant) -> Vec<Delivery> {
-        batch.iter().map(|_| Delivery::Delivered).collect()
+        vec![Delivery::Delivered; batch.len()]
     }
 
     async fn ping(&self) -> Result<(), Fault> {
         Ok(())
     }
+}
 
-    fn keeps_key_order(&self) -> bool {
-        true
+/// Answers with a fault, and says that it is down when it is asked.
+pub(crate) struct Failing(Fault);
+
+impl Failing {
+    /// Refuses everything, each event for itself.
+    pub(crate) fn refusing() -> Self {
+        Self(Fault::permanent("<script>alert(1)</script> no"))
+    }
+
+    /// Is down.
+    pub(crate) fn down() -> Self {
+        Self(Fault::unavailable("it is down"))
     }
 }
 
-/// Refuses everything, each event for itself.
-pub(crate) struct Refusing;
-
 #[async_trait]
-impl Sink for Refusing {
+impl Sink for Failing {
     async fn deliver(&self, batch: &[Entry], _: Instant) -> Vec<Delivery> {
-        let mut answers: Vec<Delivery> = batch.iter().map(|_| Delivery::NotSent).collect();
+        let mut answers = vec![Delivery::NotSent; batch.len()];
         if let Some(first) = answers.first_mut() {
-            *first = Delivery::Failed(Fault::permanent("<script>alert(1)</script> no"));
+            *first = Delivery::Failed(self.0.clone());
         }
         answers
     }
 
     async fn ping(&self) -> Result<(), Fault> {
         Err(Fault::unavailable("it is down"))
-    }
-
-    fn keeps_key_order(&self) -> bool {
-        true
-    }
-}
-
-/// Is down.
-pub(crate) struct Down;
-
-#[async_trait]
-impl Sink for Down {
-    async fn deliver(&self, batch: &[Entry], _: Instant) -> Vec<Delivery> {
-        let mut answers: Vec<Delivery> = batch.iter().map(|_| Delivery::NotSent).collect();
-        if let Some(first) = answers.first_mut() {
-            *first = Delivery::Failed(Fault::unavailable("it is down"));
-        }
-        answers
-    }
-
-    async fn ping(&self) -> Result<(), Fault> {
-        Err(Fault::unavailable("it is down"))
-    }
-
-    fn keeps_key_order(&self) -> bool {
-        true
     }
 }

@@ -14,7 +14,7 @@ use tokio::{
 use crate::{
     caller::{Caller, PATIENCE},
     fixture::{Fixture, Running, serve, settings, wait_until},
-    sinks::{Down, Refusing, Taking},
+    sinks::{Failing, Taking},
 };
 
 /// A stream of server-sent events.
@@ -177,7 +177,7 @@ async fn health_has_every_check_and_readiness_is_by_progress() {
     let relay = fixture.relay(Taking).await;
     let limits = Limits { stalled: Duration::from_secs(1), ..Limits::default() };
     let server = fixture.server(Settings { limits, ..settings() });
-    let server = server.relay(relay.pulse()).sink("billing", Arc::new(Refusing));
+    let server = server.relay(relay.pulse()).sink("billing", Arc::new(Failing::refusing()));
     let running = serve(server).await;
 
     assert_eq!(running.stranger.get("/health/live").await.json(), json!({ "status": "alive" }));
@@ -212,7 +212,7 @@ async fn health_has_every_check_and_readiness_is_by_progress() {
 async fn a_relay_that_does_not_move_is_not_ready_although_it_runs() {
     let fixture = Fixture::new().await;
     // It holds its lanes and renews its lease, but nothing moves (pitfall U1).
-    let relay = fixture.relay(Down).await;
+    let relay = fixture.relay(Failing::down()).await;
     let limits = Limits { stalled: Duration::from_secs(1), ..Limits::default() };
     let server = fixture.server(Settings { limits, ..settings() }).relay(relay.pulse());
     let running = serve(server).await;
