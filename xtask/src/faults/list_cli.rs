@@ -55,9 +55,9 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "cli-dry-run-acts",
         breaks: "a dry run of a reset resets",
-        file: "crates/cli/src/subscriptions/reset.rs",
-        find: "    if options.dry_run {\n",
-        replace: "    if options.dry_run && foreseen.again > 6 {\n",
+        file: "crates/cli/src/subscriptions/idle.rs",
+        find: "        if self.dry_run {\n",
+        replace: "        if self.dry_run && foreseen.again > 6 {\n",
         caught_by: &[program("--test program -- subscriptions::")],
     },
     Fault {
@@ -75,6 +75,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         find: "widths[widest] -= 1;",
         replace: "break;",
         caught_by: &[program("--bin posthaste -- table::")],
+    },
+    Fault {
+        name: "cli-file-not-read-again",
+        breaks: "SIGHUP is answered, and what the file says does not count",
+        file: "crates/cli/src/relay/tune.rs",
+        find: "if let Err(error) = self.tune(&self.of_file(&new)) {",
+        replace: "if let Err(error) = self.tune(&self.of_file(&old)) {",
+        caught_by: &[program("--test program -- tuned::a_file_that_is_read_again")],
     },
     Fault {
         name: "postgres-doctor-misses-indexes",

@@ -7,10 +7,12 @@
 mod catcher;
 mod list;
 mod list_cli;
+mod list_config;
 mod list_jobs;
 mod list_kafka;
 mod list_log;
 mod list_postgres;
+mod list_server;
 mod list_sqlite;
 mod run;
 mod share;
@@ -75,7 +77,7 @@ impl Options {
 const SHARES: usize = 8;
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    const LISTS: [&[Fault]; 7] = [
+    const LISTS: [&[Fault]; 9] = [
         list::FAULTS,
         list_log::FAULTS,
         list_sqlite::FAULTS,
@@ -83,6 +85,8 @@ fn all_faults() -> impl Iterator<Item = &'static Fault> {
         list_cli::FAULTS,
         list_jobs::FAULTS,
         list_kafka::FAULTS,
+        list_server::FAULTS,
+        list_config::FAULTS,
     ];
     LISTS.into_iter().flatten()
 }

@@ -181,6 +181,7 @@ pub(crate) struct Reset {
     #[schema(example = "beginning")]
     to: Option<String>,
     /// So that the event at this position is the next one.
+    #[schema(minimum = 1)]
     position: Option<i64>,
     /// So that the first event that was written at this time or later is the next one.
     time: Option<String>,

@@ -6,7 +6,7 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 
-use super::{Input, LONGEST};
+use super::{Input, LONGEST, is_text};
 use crate::{guard::BODY_LIMIT, problem::Problem};
 
 /// The parameters of a request.
@@ -49,8 +49,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Path<String> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let path = axum::extract::Path::<String>::from_request_parts(parts, state).await;
         let text = path.ok().map(|axum::extract::Path(text)| text);
-        let good = text.filter(|text| (1..=LONGEST).contains(&text.chars().count()) && !text.contains('\0'));
-        good.map(Self).ok_or_else(|| Problem::invalid("the path is no text in UTF-8, or too long"))
+        let good = text.filter(|text| is_text(text));
+        let wrong = || {
+            let detail =
+                format!("the path names no text; allowed is one of 1 to {LONGEST} characters in UTF-8");
+            Problem::invalid(detail)
+        };
+        good.map(Self).ok_or_else(wrong)
     }
 }
 
