@@ -7,10 +7,12 @@
 mod catcher;
 mod list;
 mod list_cli;
+mod list_dashboard;
 mod list_jobs;
 mod list_kafka;
 mod list_log;
 mod list_postgres;
+mod list_running;
 mod list_sqlite;
 mod run;
 mod share;
@@ -75,12 +77,14 @@ impl Options {
 const SHARES: usize = 8;
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    const LISTS: [&[Fault]; 7] = [
+    const LISTS: [&[Fault]; 9] = [
         list::FAULTS,
         list_log::FAULTS,
         list_sqlite::FAULTS,
         list_postgres::FAULTS,
         list_cli::FAULTS,
+        list_dashboard::FAULTS,
+        list_running::FAULTS,
         list_jobs::FAULTS,
         list_kafka::FAULTS,
     ];
