@@ -8,10 +8,12 @@ mod catcher;
 mod list;
 mod list_cli;
 mod list_config;
+mod list_dashboard;
 mod list_jobs;
 mod list_kafka;
 mod list_log;
 mod list_postgres;
+mod list_running;
 mod list_server;
 mod list_sqlite;
 mod run;
@@ -83,6 +85,8 @@ fn all_faults() -> impl Iterator<Item = &'static Fault> {
         list_sqlite::FAULTS,
         list_postgres::FAULTS,
         list_cli::FAULTS,
+        list_dashboard::FAULTS,
+        list_running::FAULTS,
         list_jobs::FAULTS,
         list_kafka::FAULTS,
         list_server::FAULTS,

@@ -12,13 +12,13 @@ use std::{
 use async_trait::async_trait;
 use posthaste::{Delivery, Entry, Fault, Result, Sink};
 use posthaste_config::{Destination, Served};
-use posthaste_validation::ValidatedSink;
+use posthaste_validation::{Rules, ValidatedSink};
 use tokio::sync::Notify;
 
 /// A sink, and what was seen of it. Clones are the same sink, so that a relay that could not start can try again with it.
 #[derive(Clone)]
 pub(super) struct Tap {
-    sink: Arc<dyn Sink>,
+    sink: Arc<ValidatedSink>,
     delivered: Arc<AtomicU64>,
     /// Rung when nobody reads any more.
     abandoned: Arc<Notify>,
@@ -34,7 +34,7 @@ impl Tap {
         let broken_pipe = || io::Error::from_raw_os_error(EPIPE).to_string();
         let is_stdout = matches!(served.destination, Destination::Stdout { .. });
         Ok(Self {
-            sink: ValidatedSink::before(served.destination.open()?, served.rules.clone()),
+            sink: Arc::new(ValidatedSink::new(served.destination.open()?, served.rules.clone())),
             delivered: Arc::default(),
             abandoned: Arc::clone(abandoned),
             ending: is_stdout.then(broken_pipe),
@@ -43,6 +43,11 @@ impl Tap {
 
     pub(super) fn delivered(&self) -> u64 {
         self.delivered.load(Ordering::Relaxed)
+    }
+
+    /// From now on a payload has to be what these say.
+    pub(super) fn set_rules(&self, rules: Rules) {
+        self.sink.set_rules(rules);
     }
 
     fn look_at(&self, fault: &Fault) {

@@ -28,16 +28,34 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         Input::of_query(request.uri().query().unwrap_or_default())?.end()?;
-        let headers = request.headers().clone();
-        let body = Bytes::from_request(request, state).await.map_err(|error| {
-            if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-                Problem::too_large(BODY_LIMIT)
-            } else {
-                Problem::invalid("the body could not be read")
-            }
-        })?;
-        Input::of_body(&headers, &body).map(Self)
+        read_body(request, state).await.map(Self)
     }
+}
+
+/// The parameters of a request that changes something. A body is not known then: some proxies lose that of a `DELETE`, and what was to
+/// be a dry run would be done.
+pub(crate) struct Parameters(pub(crate) Input);
+
+impl<S: Send + Sync> FromRequest<S> for Parameters {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let parameters = Input::of_query(request.uri().query().unwrap_or_default())?;
+        read_body(request, state).await?.end()?;
+        Ok(Self(parameters))
+    }
+}
+
+async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Input, Problem> {
+    let headers = request.headers().clone();
+    let body = Bytes::from_request(request, state).await.map_err(|error| {
+        if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            Problem::too_large(BODY_LIMIT)
+        } else {
+            Problem::invalid("the body could not be read")
+        }
+    })?;
+    Input::of_body(&headers, &body)
 }
 
 /// A text out of the path.

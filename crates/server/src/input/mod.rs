@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use posthaste::Timestamp;
 use serde_json::{Map, Value};
 
-pub(crate) use self::extract::{Body, Path, Query};
+pub(crate) use self::extract::{Body, Parameters, Path, Query};
 use crate::{
     cursor::{self, Listing},
     problem::{Problem, Wrong},
