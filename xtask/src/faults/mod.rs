@@ -79,7 +79,7 @@ impl Options {
 const SHARES: usize = 8;
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    const LISTS: [&[Fault]; 9] = [
+    const LISTS: &[&[Fault]] = &[
         list::FAULTS,
         list_log::FAULTS,
         list_sqlite::FAULTS,
@@ -92,7 +92,7 @@ fn all_faults() -> impl Iterator<Item = &'static Fault> {
         list_server::FAULTS,
         list_config::FAULTS,
     ];
-    LISTS.into_iter().flatten()
+    LISTS.iter().copied().flatten()
 }
 
 /// Runs the faults, and fails if one survives or does not fit the code any more.
