@@ -11,7 +11,7 @@ export async function publish() {
   const topic = text("topic");
   const key = text("key");
   const area = (name, rows, placeholder) => h("textarea", { name, rows, spellcheck: "false", placeholder });
-  const payload = area("payload", 8, '{ "order": 7 }');
+  const payload = area("payload", 6, '{ "order": 7 }');
   const headers = area("headers", 3, '{ "trace": "by hand" }');
   let id = null;
   await ask({

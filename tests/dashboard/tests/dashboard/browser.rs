@@ -127,6 +127,8 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // Its client would ask a driver that is gone to quit, and wait two minutes for the answer.
+        _ = self.driver.clone().leak();
         // A driver that is killed leaves its browser behind, so that goes first: a test that failed did not close it.
         let browsers =
             Process::find(self.process.id()).map(|driver| driver.descendants()).unwrap_or_default();
