@@ -49,8 +49,10 @@ async fn whatever_is_sent_is_answered_as_the_document_says() {
     }
     if seeds.len() > 1 {
         // What is never done is not tested.
-        let idle: Vec<_> = tally.iter().filter(|(_, (done, refused))| *done == 0 || *refused == 0).collect();
-        assert!(idle.is_empty(), "never done, or never refused: {idle:?}");
+        let idle: Vec<_> = tally.iter().filter(|(_, (done, _))| *done == 0).collect();
+        assert!(idle.is_empty(), "never done: {idle:?}");
+        let refused: u32 = tally.values().map(|(_, refused)| refused).sum();
+        assert!(refused > 1_000, "only {refused} were refused: what is sent is not bad enough");
     }
 }
 
