@@ -240,8 +240,6 @@ pub(crate) struct Dropping {
 pub(crate) struct Dropped {
     /// Whether nothing was done.
     dry_run: bool,
-    /// How many subscriptions: 1.
-    concerned: u64,
     /// Events ahead of its cursor, which it never delivers.
     pending: u64,
     /// Whether that is an estimate.
@@ -253,10 +251,9 @@ pub(crate) struct Dropped {
 }
 
 impl Dropped {
-    fn of(found: &SubscriptionStatus, concerned: u64, dry_run: bool) -> Self {
+    fn of(found: &SubscriptionStatus, dry_run: bool) -> Self {
         Self {
             dry_run,
-            concerned,
             pending: found.pending,
             pending_estimated: found.pending_estimated,
             parked: found.failed + found.delayed,
@@ -282,11 +279,12 @@ pub(crate) async fn remove(
     let status = app.admin()?.status().await?;
     let found = status.subscriptions.into_iter().find(|found| found.name == name).unwrap_or_default();
     let drop = OperatorAct::Drop(name);
-    let concerned = app.admin()?.foresee(&drop).await?.concerned;
-    if !dry_run {
+    if dry_run {
+        app.admin()?.foresee(&drop).await?;
+    } else {
         _ = act(&app, drop, &who).await?;
     }
-    Ok(Json(Dropped::of(&found, concerned, dry_run)))
+    Ok(Json(Dropped::of(&found, dry_run)))
 }
 
 /// Does it in the name of whoever asked.

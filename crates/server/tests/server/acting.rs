@@ -41,7 +41,7 @@ async fn a_subscription_is_paused_reset_resumed_and_dropped() {
     fixture.publish("order.placed", "order-7", &json!(2)).await;
     let dry_run = format!("{ask}?dry_run=true");
     let mut goes = json!({
-        "dry_run": true, "concerned": 1, "pending": 1, "pending_estimated": false, "parked": 0, "dead": 0
+        "dry_run": true, "pending": 1, "pending_estimated": false, "parked": 0, "dead": 0
     });
     assert_eq!(running.operator.send("DELETE", &dry_run, &[], b"").await.json(), goes);
     running.viewer.send("DELETE", &dry_run, &[], b"").await.problem(403);

@@ -17,6 +17,14 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
+    /// The same with a parameter that nobody knows.
+    pub(super) fn spoiled(mut self) -> Self {
+        self.target.push(if self.target.contains(&b'?') { b'&' } else { b'?' });
+        self.target.extend(b"zzz=1");
+        self.wrong.push("a parameter that nobody knows".to_owned());
+        self
+    }
+
     /// As it goes over the wire.
     pub(super) fn bytes(&self, caller: &Caller) -> Vec<u8> {
         let mut head = format!("host: {}\r\nconnection: close\r\n", caller.address);

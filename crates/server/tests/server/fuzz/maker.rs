@@ -55,12 +55,12 @@ impl<'c> Maker<'c> {
             target.push(b'?');
             target.extend(query.join("&").as_bytes());
         }
-        let is_raw = self.values.chance(3);
+        let is_raw = self.values.mishap(3);
         if is_raw {
             target.extend(self.values.pick(&RAW));
         }
         let (body, content_type) = self.body(operation, &mut wrong);
-        let is_other = self.values.chance(5);
+        let is_other = self.values.mishap(5);
         let method = if is_other { self.values.pick(&METHODS) } else { operation.method.as_str() };
         if is_raw || is_other {
             // Nobody knows what is wrong with what it has become.
@@ -98,12 +98,12 @@ impl<'c> Maker<'c> {
             }
             let text = self.parameter(&name, &schema, wrong);
             query.push(format!("{name}={}", encoded(&text)));
-            if self.values.chance(2) {
+            if self.values.mishap(2) {
                 query.push(format!("{name}={}", encoded(&text)));
                 wrong.push(format!("{name} is there twice"));
             }
         }
-        if self.values.chance(3) {
+        if self.values.mishap(3) {
             let text = self.values.text();
             let times = if self.values.chance(20) { 3_000 } else { 1 };
             query.extend((0..times).map(|time| format!("zzz{time}=")));
@@ -132,11 +132,11 @@ impl<'c> Maker<'c> {
     /// A body with its type.
     fn body(&mut self, operation: &Operation, wrong: &mut Vec<String>) -> (Vec<u8>, Option<&'static str>) {
         if operation.method == "GET" {
-            return if self.values.chance(3) { (b"{}".to_vec(), Some(JSON)) } else { (Vec::new(), None) };
+            return if self.values.mishap(3) { (b"{}".to_vec(), Some(JSON)) } else { (Vec::new(), None) };
         }
         let schema = operation.value["requestBody"]["content"][JSON]["schema"].clone();
         let has_fields = schema.is_object();
-        let body = if self.values.chance(8) {
+        let body = if self.values.mishap(8) {
             wrong.push("no object of JSON".to_owned());
             self.broken()
         } else {
@@ -147,7 +147,7 @@ impl<'c> Maker<'c> {
             let is_empty = value.as_object().is_some_and(Map::is_empty) && self.values.rng.bool();
             if is_empty { Vec::new() } else { value.to_string().into_bytes() }
         };
-        if self.values.chance(5) {
+        if self.values.mishap(5) {
             let content_type = self.values.pick(&OTHER_TYPES);
             if !body.is_empty() {
                 wrong.push(format!("a body of the type {content_type:?}"));
@@ -166,7 +166,7 @@ impl<'c> Maker<'c> {
     }
 
     fn with_a_strange_field(&mut self, mut value: Value) -> Value {
-        if self.values.chance(4)
+        if self.values.mishap(4)
             && let Some(fields) = value.as_object_mut()
         {
             let name = self.values.text();

@@ -28,6 +28,8 @@ const REMEMBERED: usize = 40;
 
 pub(super) struct Values<'c> {
     pub(super) rng: Rng,
+    /// Whether there is something bad among what is made; otherwise it is all as the document asks for.
+    pub(super) wild: bool,
     pub(super) contract: &'c Contract,
     texts: Vec<String>,
     odd: Vec<Value>,
@@ -39,12 +41,17 @@ impl<'c> Values<'c> {
     pub(super) fn new(seed: u64, contract: &'c Contract) -> Self {
         let mut odd = values();
         odd.extend([60, 126, 127, 128, 500].map(nested));
-        Self { rng: Rng::with_seed(seed), contract, texts: texts(), odd, seen: BTreeMap::new() }
+        Self { rng: Rng::with_seed(seed), wild: true, contract, texts: texts(), odd, seen: BTreeMap::new() }
     }
 
     /// Whether something that happens so many times in a hundred happens.
     pub(super) fn chance(&mut self, percent: u8) -> bool {
         self.rng.u8(..100) < percent
+    }
+
+    /// Whether something bad that happens so many times in a hundred happens.
+    pub(super) fn mishap(&mut self, percent: u8) -> bool {
+        self.wild && self.chance(percent)
     }
 
     /// One of these.
@@ -82,6 +89,7 @@ impl<'c> Values<'c> {
     /// A value for a name: mostly what is asked for, else something that was seen somewhere, or a bad idea.
     pub(super) fn value(&mut self, name: &str, schema: &Value) -> Value {
         match self.rng.u8(..20) {
+            _ if !self.wild => self.fitting(name, schema),
             0..=12 => self.fitting(name, schema),
             13..=15 => Value::from(pick(&mut self.rng, &self.texts)),
             16..=17 => pick(&mut self.rng, &self.odd),
@@ -127,7 +135,7 @@ impl<'c> Values<'c> {
         let low = schema["minimum"].as_i64().unwrap_or(0);
         let high = schema["maximum"].as_i64().unwrap_or(1_000);
         let numbers = [low - 1, low, low + 1, 50, high - 1, high, high + 1, i64::MAX, i64::MIN];
-        json!(pick(&mut self.rng, &numbers))
+        json!(if self.wild { self.pick(&numbers) } else { low.max(1) })
     }
 
     /// An object with some of its fields.
