@@ -12,6 +12,7 @@ mod list_kafka;
 mod list_log;
 mod list_postgres;
 mod list_sqlite;
+mod list_traces;
 mod run;
 mod share;
 mod tree;
@@ -75,7 +76,7 @@ impl Options {
 const SHARES: usize = 8;
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    const LISTS: [&[Fault]; 7] = [
+    const LISTS: [&[Fault]; 8] = [
         list::FAULTS,
         list_log::FAULTS,
         list_sqlite::FAULTS,
@@ -83,6 +84,7 @@ fn all_faults() -> impl Iterator<Item = &'static Fault> {
         list_cli::FAULTS,
         list_jobs::FAULTS,
         list_kafka::FAULTS,
+        list_traces::FAULTS,
     ];
     LISTS.into_iter().flatten()
 }

@@ -15,6 +15,8 @@ use posthaste_config::{Destination, Served};
 use posthaste_validation::ValidatedSink;
 use tokio::sync::Notify;
 
+use super::traces::Tracing;
+
 /// A sink, and what was seen of it. Clones are the same sink, so that a relay that could not start can try again with it.
 #[derive(Clone)]
 pub(super) struct Tap {
@@ -27,14 +29,18 @@ pub(super) struct Tap {
 }
 
 impl Tap {
-    /// Opens the destination, with the rules before it. A closed pipe never opens again: waiting for it, as for any other destination that is down, would
-    /// be for ever, so `abandoned` is rung then.
-    pub(super) fn open(served: &Served, abandoned: &Arc<Notify>) -> Result<Self> {
+    /// Opens the destination, with the rules before it, and traces around both: what breaks a rule is an attempt as well. A closed pipe
+    /// never opens again: waiting for it, as for any other destination that is down, would be for ever, so `abandoned` is rung then.
+    pub(super) fn open(served: &Served, tracing: Option<&Tracing>, abandoned: &Arc<Notify>) -> Result<Self> {
         const EPIPE: i32 = 32;
         let broken_pipe = || io::Error::from_raw_os_error(EPIPE).to_string();
         let is_stdout = matches!(served.destination, Destination::Stdout { .. });
+        let sink = ValidatedSink::before(served.destination.open()?, served.rules.clone());
         Ok(Self {
-            sink: ValidatedSink::before(served.destination.open()?, served.rules.clone()),
+            sink: match tracing {
+                Some(tracing) => tracing.around(sink, served),
+                None => sink,
+            },
             delivered: Arc::default(),
             abandoned: Arc::clone(abandoned),
             ending: is_stdout.then(broken_pipe),

@@ -28,5 +28,6 @@ mod status;
 mod subscriptions;
 mod tail;
 mod tools;
+mod traces;
 mod tuned;
 mod usage;
