@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Instant,
@@ -35,6 +35,7 @@ struct Counting {
     count: AtomicU64,
     wanted: u64,
     done: Notify,
+    half: OnceLock<Instant>,
 }
 
 impl Counted {
@@ -43,7 +44,8 @@ impl Counted {
     }
 
     pub(crate) fn around(inner: Arc<dyn Sink>, wanted: u64) -> Self {
-        Self(Arc::new(Counting { inner, count: AtomicU64::new(0), wanted, done: Notify::new() }))
+        let (count, done, half) = (AtomicU64::new(0), Notify::new(), OnceLock::new());
+        Self(Arc::new(Counting { inner, count, wanted, done, half }))
     }
 
     /// Waits until all were delivered.
@@ -51,6 +53,11 @@ impl Counted {
         while self.0.count.load(Ordering::Acquire) < self.0.wanted {
             self.0.done.notified().await;
         }
+    }
+
+    /// When half of them were.
+    pub(crate) fn half(&self) -> Option<Instant> {
+        self.0.half.get().copied()
     }
 }
 
@@ -60,6 +67,9 @@ impl Sink for Counted {
         let deliveries = self.0.inner.deliver(batch, until).await;
         let delivered = deliveries.iter().filter(|delivery| **delivery == Delivery::Delivered).count() as u64;
         let count = self.0.count.fetch_add(delivered, Ordering::AcqRel) + delivered;
+        if count >= self.0.wanted / 2 {
+            self.0.half.get_or_init(Instant::now);
+        }
         if count >= self.0.wanted {
             self.0.done.notify_one();
         }

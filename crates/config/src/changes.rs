@@ -3,12 +3,16 @@
 use crate::{Config, field::Field};
 
 /// The keys that count as soon as a file is read again.
-pub const HOT: [&str; 6] = [
+pub const HOT: [&str; 10] = [
     "relay.batch",
     "relay.poll_min",
     "relay.poll_max",
+    "validation.json",
+    "validation.schemas",
     "subscriptions[].rate_limit",
     "subscriptions[].paused",
+    "subscriptions[].validation.json",
+    "subscriptions[].validation.schemas",
     "log.level",
 ];
 
@@ -49,6 +53,7 @@ impl Config {
             let same = |new: &&crate::Served| new.subscription.name == served.subscription.name;
             if let Some(new) = newer.subscriptions.iter().find(same) {
                 (served.rate_limit, served.paused) = (new.rate_limit, new.paused);
+                served.rules.clone_from(&new.rules);
             }
         }
         self
@@ -63,7 +68,8 @@ fn find<'f>(fields: &'f [Field], like: &Field) -> Option<&'f Field> {
     fields.iter().find(|field| field.path == like.path)
 }
 
-/// What is not shown is compared by its mark; what is shown by what it comes to, however it is written.
+/// What is not shown is compared by its mark, and so is what is in the files that a key names; what is shown by what it comes to,
+/// however it is written.
 fn differ(old: &Field, new: &Field) -> bool {
-    old.value != new.value || (old.veiled && old.mark != new.mark)
+    old.value != new.value || (old.veiled && old.mark != new.mark) || old.content != new.content
 }

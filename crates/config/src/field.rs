@@ -77,6 +77,8 @@ pub(crate) struct Field {
     pub(crate) veiled: bool,
     /// Another number for another value, also where it is not shown.
     pub(crate) mark: u64,
+    /// Another number for other files, where it names any.
+    pub(crate) content: u64,
 }
 
 /// What values look like.

@@ -144,6 +144,7 @@ impl<'a> Section<'a> {
             written: entry.map(|entry| entry.place.clone()),
             veiled: kind.veiled,
             mark: self.reader.mark.take(),
+            content: 0,
         });
         items
     }
@@ -268,9 +269,17 @@ impl<'a> Section<'a> {
         self.reader.problems.borrow().len() == self.before
     }
 
-    /// What is in a file that a value names.
-    pub(crate) fn file(&self, path: &str) -> std::io::Result<String> {
-        self.reader.environment.file(std::path::Path::new(path))
+    /// What is in a file that the value of a key names. Another content is another value.
+    pub(crate) fn file(&self, key: &str, path: &str) -> std::io::Result<String> {
+        let text = self.reader.environment.file(std::path::Path::new(path))?;
+        let path = self.path.key(key);
+        let mut fields = self.reader.fields.borrow_mut();
+        if let Some(field) = fields.iter_mut().rfind(|field| field.path == path) {
+            let mut hasher = DefaultHasher::new();
+            (field.content, &text).hash(&mut hasher);
+            field.content = hasher.finish();
+        }
+        Ok(text)
     }
 
     /// Ends asking: what is still unknown does not exist.
@@ -358,6 +367,7 @@ impl<'a> Section<'a> {
             written,
             veiled: kind.veiled,
             mark: self.reader.mark.take(),
+            content: 0,
         });
     }
 }

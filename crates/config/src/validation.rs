@@ -38,7 +38,7 @@ pub(crate) fn read(section: Section<'_>, usual: &Wanted, origin: Origin) -> Want
 
 fn add(section: &Section<'_>, rules: &mut Rules, pattern: &str, path: &str) -> Result<(), String> {
     let text = section
-        .file(path)
+        .file("schemas", path)
         .map_err(|error| format!("cannot be read: {error}; allowed is a file with a JSON Schema"))?;
     rules.add(Pattern::new(pattern), &text).map_err(|error| {
         format!("is no JSON Schema: {error}; allowed is one, with nothing outside of the file")

@@ -25,9 +25,9 @@ mod upkeep;
 pub use admin::{
     Act as OperatorAct, Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Diagnose, Edit,
     ErrorText, EventFilter, EventStatus, EventSummary, Extent, Finding, Foreseen, Inspect, Job, JobKind,
-    JobRequest, JobState, LaneStatus, Look, MAX_BATCH, MAX_COUNTED, MAX_GROUPS, MAX_IDS, MAX_JOBS, Paged,
-    RelayStatus, ResetTo, Sample, Sort, Status, StatusWord, SubscriptionStatus, Timeline, TimelineItem,
-    Verdict, error_line, index_names, letters_text, page_size,
+    JobRequest, JobState, Jobs, LaneStatus, Look, MAX_BATCH, MAX_COUNTED, MAX_GROUPS, MAX_IDS, MAX_JOBS,
+    Paged, RelayStatus, ResetTo, Sample, Sort, Status, StatusWord, SubscriptionStatus, Timeline,
+    TimelineItem, Verdict, error_line, index_names, letters_text, page_size,
 };
 pub use capabilities::Capabilities;
 pub use error::{Error, ErrorKind, Result};

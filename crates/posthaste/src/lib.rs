@@ -71,11 +71,11 @@ pub use posthaste_core::{
     ActKind, Admin, AggregateType, AuditEntry, AuditFilter, Capabilities, Clock, Cursor, DeadFilter,
     DeadGroup, DeadLetter, DeadReason, Delivery, Diagnose, Edit, Entry, Error, ErrorKind, ErrorText, Event,
     EventBuilder, EventFilter, EventId, EventRules, EventStatus, EventSummary, EventType, Fault, FaultKind,
-    Filter, Finding, Foreseen, Inspect, IntoEvent, Job, JobKind, JobRequest, JobState, Lane, LaneStatus,
-    Limit, Log, MAX_IDS, OnDead, OperatorAct, Order, Paged, Pattern, Payload, Position, Published, RelayId,
-    RelayStatus, ResetTo, Result, Retention, RetryOverrides, RetryPolicy, Sink, Sort, Stamp, Start, Status,
-    StatusWord, Subscription, SubscriptionStatus, SystemClock, Timeline, TimelineItem, Timestamp, TopicRule,
-    Unpublished, Upkeep, Verdict, aggregate_types, event_types,
+    Filter, Finding, Foreseen, Inspect, IntoEvent, Job, JobKind, JobRequest, JobState, Jobs, Lane,
+    LaneStatus, Limit, Log, MAX_IDS, OnDead, OperatorAct, Order, Paged, Pattern, Payload, Position,
+    Published, RelayId, RelayStatus, ResetTo, Result, Retention, RetryOverrides, RetryPolicy, Sink, Sort,
+    Stamp, Start, Status, StatusWord, Subscription, SubscriptionStatus, SystemClock, Timeline, TimelineItem,
+    Timestamp, TopicRule, Unpublished, Upkeep, Verdict, aggregate_types, event_types,
 };
 pub use posthaste_file::FileSink;
 pub use posthaste_listeners::{ListenerError, Listeners, Received};

@@ -55,10 +55,21 @@ export async function get(path, query, signal) {
   return (await open(path, { query, signal })).json();
 }
 
-/** Does something. */
+/** Does something. What to do is an object, or JSON that is written already. */
 export async function post(path, body = {}) {
   const headers = { "content-type": "application/json" };
-  return (await open(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return (await open(path, { method: "POST", headers, body: text })).json();
+}
+
+/** Removes something. */
+export async function remove(path, query) {
+  return (await open(path, { method: "DELETE", query })).json();
+}
+
+/** A problem with one field, as the API would tell it. */
+export function wrong(field, detail) {
+  return new Problem(0, { detail: `${field} ${detail}`, errors: [{ field, detail }] });
 }
 
 /** A name as part of a path. */

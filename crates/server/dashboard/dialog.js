@@ -1,6 +1,7 @@
 // Questions before something is done. The browser keeps the focus inside, closes at Escape, and gives the focus back.
 
 import { h, id } from "./dom.js";
+import { complain, forgive } from "./form.js";
 import { button, toast } from "./parts.js";
 
 /** Asks: `fields` between the text and the buttons; `act(form)` does it and answers with what to say, or throws a problem to show. */
@@ -14,14 +15,15 @@ export function ask({ title, text, fields, act, confirm, danger, wide }) {
       event.preventDefault();
       yes.disabled = true;
       trouble.hidden = true;
+      forgive(form);
       try {
         const said = await act(form, dialog);
         done = true;
         dialog.close();
         if (said) toast(said);
       } catch (error) {
-        trouble.textContent = error.message;
-        trouble.hidden = false;
+        trouble.textContent = complain(form, error);
+        trouble.hidden = trouble.textContent === "";
       }
       yes.disabled = false;
     };

@@ -1,5 +1,7 @@
-// Filters: a form whose fields are the query of the page's address, so that a filter can be sent to somebody.
+// Fields, what is wrong with them, and filters: forms whose fields are the query of the page's address, so that a filter can be sent to
+// somebody.
 
+import { wrong } from "./api.js";
 import { h, id } from "./dom.js";
 
 /** A field with its label. */
@@ -44,6 +46,41 @@ export function read(form) {
     found.set(name, control.type === "datetime-local" ? new Date(told).toISOString() : told);
   }
   return found;
+}
+
+/** What a control says as JSON; nothing if it is empty. */
+export function json(control) {
+  if (control.value.trim() === "") return undefined;
+  try {
+    return JSON.parse(control.value);
+  } catch (error) {
+    throw wrong(control.name, `is not JSON: ${error.message}`);
+  }
+}
+
+/** Says what is wrong with a form, each at its field, and answers with what has none. */
+export function complain(form, { fields = [], message }) {
+  const elsewhere = fields.filter(({ field: name, detail }) => {
+    const control = form.elements.namedItem(name);
+    const box = control?.closest?.(".field");
+    if (!box) return true;
+    const told = h("small", { id: id("wrong"), class: "wrong", role: "alert" }, `${name} ${detail}`);
+    control.setAttribute("aria-invalid", "true");
+    control.setAttribute("aria-errormessage", told.id);
+    box.append(told);
+    return false;
+  });
+  form.querySelector("[aria-invalid]")?.focus();
+  return fields.length === 0 ? message : elsewhere.map(({ field: name, detail }) => `${name} ${detail}`).join("; ");
+}
+
+/** Takes back what was said of a form. */
+export function forgive(form) {
+  form.querySelectorAll(".wrong").forEach((told) => told.remove());
+  form.querySelectorAll("[aria-invalid]").forEach((control) => {
+    control.removeAttribute("aria-invalid");
+    control.removeAttribute("aria-errormessage");
+  });
 }
 
 /** A filter over `page`: what is in sight, and what is behind "More filters". */

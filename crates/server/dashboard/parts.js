@@ -32,6 +32,7 @@ const TONES = {
   failing: "bad",
   down: "bad",
   discarded: "bad",
+  dropped: "bad",
 };
 
 /** A state in a word. */

@@ -16,6 +16,9 @@ use utoipa::ToSchema;
 /// The media type of a problem.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 
+/// How many fields are told of.
+const MOST_ERRORS: usize = 20;
+
 /// Why something was not done.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
@@ -31,7 +34,7 @@ pub(crate) struct Problem {
     status: u16,
     /// What is wrong this time, and what to do.
     detail: String,
-    /// Every field that is wrong.
+    /// Every field that is wrong, up to 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<Wrong>,
     #[serde(skip)]
@@ -66,10 +69,13 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, ("invalid", "the request is not understood"), detail)
     }
 
-    /// These fields are wrong.
-    pub(crate) fn fields(errors: Vec<Wrong>) -> Self {
-        let list: Vec<String> =
+    /// These fields are wrong. The first of them are told: an answer is not to be many times as long as what was asked.
+    pub(crate) fn fields(mut errors: Vec<Wrong>) -> Self {
+        let more = errors.len().saturating_sub(MOST_ERRORS);
+        errors.truncate(MOST_ERRORS);
+        let mut list: Vec<String> =
             errors.iter().map(|wrong| format!("{} {}", wrong.field, wrong.detail)).collect();
+        list.extend((more > 0).then(|| format!("{more} more are wrong")));
         Self { errors, ..Self::invalid(list.join("; ")) }
     }
 
@@ -195,6 +201,16 @@ mod tests {
         }
         let problem = Problem::from(Error::invalid("the limit is too high"));
         assert_eq!((problem.status, problem.detail.as_str()), (400, "the limit is too high"));
+    }
+
+    #[test]
+    fn an_answer_does_not_grow_with_what_is_wrong() {
+        let wrong = |number| Wrong { field: format!("f{number}"), detail: "is not known".to_owned() };
+        let problem = Problem::fields((0..5_000).map(wrong).collect());
+        assert_eq!(problem.errors.len(), 20);
+        assert!(problem.detail.ends_with("; f19 is not known; 4980 more are wrong"), "{}", problem.detail);
+        let problem = Problem::fields((0..20).map(wrong).collect());
+        assert!(problem.detail.ends_with("; f19 is not known"), "{}", problem.detail);
     }
 
     #[test]

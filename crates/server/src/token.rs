@@ -124,6 +124,15 @@ mod tests {
     }
 
     #[test]
+    fn every_byte_of_a_hash_counts() {
+        for byte in 0..32 {
+            let mut near = token("ada", "a");
+            near.hash.0[byte] ^= 1;
+            assert_eq!(find(&[near], "a"), None, "{byte}");
+        }
+    }
+
+    #[test]
     fn a_new_token_is_random_and_its_hash_is_its_own() {
         let ((one, hash), (other, _)) = (generate().unwrap(), generate().unwrap());
 

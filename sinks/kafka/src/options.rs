@@ -34,7 +34,8 @@ pub struct KafkaOptions {
     pub tombstones: bool,
     /// How batches are compressed. Default: not at all.
     pub compression: Compression,
-    /// How long the first record of a batch waits for company. Default: not at all. Under load they have company anyway.
+    /// How long the first record of a batch waits for company. Default: not at all. Under load they have company anyway, and the client
+    /// counts in milliseconds: however short it is, it adds one or two.
     pub linger: Duration,
     /// How long a batch may take, if the relay's lease does not end it before. Default: 10 seconds.
     pub timeout: Duration,

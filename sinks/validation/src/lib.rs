@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Deliberately absent: a registry. A relay that needs one to deliver would stand still with it; and a schema in a file changes when
-//! the relay is told so.
+//! the relay is told so: [`ValidatedSink::set_rules`].
 
 mod rules;
 mod sink;

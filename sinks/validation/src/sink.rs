@@ -1,6 +1,10 @@
 //! The step itself: a sink in front of a sink.
 
-use std::{collections::HashSet, sync::Arc, time::Instant};
+use std::{
+    collections::HashSet,
+    sync::{Arc, PoisonError, RwLock},
+    time::Instant,
+};
 
 use async_trait::async_trait;
 use posthaste_core::{Delivery, Entry, Fault, Sink};
@@ -10,21 +14,34 @@ use crate::Rules;
 /// A sink that gets only what passes the rules.
 pub struct ValidatedSink {
     sink: Arc<dyn Sink>,
-    rules: Rules,
+    rules: RwLock<Rules>,
 }
 
 impl ValidatedSink {
-    /// Puts the rules before a sink. Without any rule it is the sink itself.
-    pub fn before(sink: Arc<dyn Sink>, rules: Rules) -> Arc<dyn Sink> {
-        if rules.is_empty() { sink } else { Arc::new(Self { sink, rules }) }
+    /// Puts the rules before a sink.
+    pub fn new(sink: Arc<dyn Sink>, rules: Rules) -> Self {
+        Self { sink, rules: RwLock::new(rules) }
+    }
+
+    /// From the next batch on these rules count. What is under way is judged by those before.
+    pub fn set_rules(&self, rules: Rules) {
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    fn rules(&self) -> Rules {
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 #[async_trait]
 impl Sink for ValidatedSink {
     async fn deliver(&self, batch: &[Entry], until: Instant) -> Vec<Delivery> {
+        let rules = self.rules();
+        if rules.is_empty() {
+            return self.sink.deliver(batch, until).await;
+        }
         let faults: Vec<Option<Fault>> =
-            batch.iter().map(|entry| self.rules.check(&entry.event).err().map(Fault::schema)).collect();
+            batch.iter().map(|entry| rules.check(&entry.event).err().map(Fault::schema)).collect();
         if faults.iter().all(Option::is_none) {
             return self.sink.deliver(batch, until).await;
         }

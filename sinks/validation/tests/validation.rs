@@ -99,7 +99,14 @@ impl Sink for Noting {
 /// Good and bad orders of these keys, numbered from 0; what the sink got, and a letter for each answer.
 async fn deliver(orders: &[(&str, bool)], fails: Option<i64>) -> (Vec<i64>, String) {
     let sink = Arc::new(Noting { fails, ..Noting::default() });
-    let validated = ValidatedSink::before(sink.clone(), rules(false, &[("order.*", ORDER)]));
+    let validated = ValidatedSink::new(sink.clone(), rules(false, &[("order.*", ORDER)]));
+    let answers = letters(&validated, orders).await;
+    let got = sink.got.lock().unwrap().clone();
+    (got, answers)
+}
+
+/// A letter for each answer: delivered, schema, failed, not sent.
+async fn letters(validated: &ValidatedSink, orders: &[(&str, bool)]) -> String {
     let entry = |(position, (key, good)): (usize, &(&str, bool))| {
         let draft =
             Event::of("order.placed").bytes(if *good { r#"{"id":1}"# } else { "{}" }, "application/json");
@@ -126,8 +133,7 @@ async fn deliver(orders: &[(&str, bool)], fails: Option<i64>) -> (Vec<i64>, Stri
         }
         Delivery::Failed(_) => 'f',
     };
-    let letters = answers.iter().map(letter).collect();
-    (sink.got.lock().unwrap().clone(), letters)
+    answers.iter().map(letter).collect()
 }
 
 #[tokio::test]
@@ -145,4 +151,20 @@ async fn a_bad_event_stops_its_key_and_nothing_else() {
         (vec![0], "fns".to_owned()),
         "one fault a key: the second is told when its turn comes"
     );
+}
+
+#[tokio::test]
+async fn rules_that_are_replaced_count_from_the_next_batch_on() {
+    let sink = ValidatedSink::new(Arc::new(Noting::default()), Rules::default());
+    let bad = [("a", false)];
+    assert_eq!(letters(&sink, &bad).await, "d", "without a rule everything passes");
+    sink.set_rules(rules(false, &[("order.*", ORDER)]));
+    assert_eq!(letters(&sink, &bad).await, "s");
+    sink.set_rules(rules(false, &[("order.*", r#"{ "maxProperties": 0 }"#)]));
+    assert_eq!(
+        (letters(&sink, &bad).await, letters(&sink, &[("a", true)]).await),
+        ("d".to_owned(), "s".to_owned())
+    );
+    sink.set_rules(Rules::default());
+    assert_eq!(letters(&sink, &[("a", true)]).await, "d");
 }

@@ -3,7 +3,7 @@
 //! A test must never pass in silence because its server is missing, so a variable that is not set is a panic that
 //! says what to do.
 
-use std::{env, path::PathBuf};
+use std::{env, path::PathBuf, time::Duration};
 
 /// URL of a PostgreSQL server, as a superuser.
 pub const POSTGRES: &str = "POSTHASTE_TEST_POSTGRES";
@@ -29,10 +29,19 @@ pub const CHROMIUM: &str = "POSTHASTE_TEST_CHROMIUM";
 /// The program that drives it, of the same version.
 pub const CHROMEDRIVER: &str = "POSTHASTE_TEST_CHROMEDRIVER";
 
+/// For how many seconds a test waits for something before it fails.
+pub const PATIENCE: &str = "POSTHASTE_TEST_PATIENCE";
+
 /// Who may use the listener at [`KAFKA_SASL`].
 pub const KAFKA_SASL_USER: &str = "posthaste";
 /// The password of [`KAFKA_SASL_USER`].
 pub const KAFKA_SASL_PASSWORD: &str = "posthaste";
+
+/// How long a test waits for something: far longer than anything takes on a slow machine, unless [`PATIENCE`] says otherwise.
+pub fn patience() -> Duration {
+    let seconds = given(PATIENCE).and_then(|text| text.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(60))
+}
 
 /// Where PostgreSQL is, as a superuser: the value of [`POSTGRES`].
 pub fn postgres_url() -> String {

@@ -14,9 +14,21 @@ pub(crate) struct Catcher {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Program {
-    Tests { package: &'static str, which: &'static str },
-    Simulation { schedules: u32 },
+    Tests {
+        package: &'static str,
+        which: &'static str,
+    },
+    /// Tests of the dashboard, which build and run the program itself.
+    Browser {
+        which: &'static str,
+    },
+    Simulation {
+        schedules: u32,
+    },
 }
+
+/// The package of the dashboard's tests.
+const BROWSER: &str = "posthaste-dashboard-tests";
 
 /// What it means that a catcher does not end in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +49,11 @@ pub(crate) const fn some_tests(package: &'static str, which: &'static str) -> Ca
     Catcher { program: Program::Tests { package, which }, hang: Hang::Misses }
 }
 
+/// Some tests of the dashboard, by the beginning of their names.
+pub(crate) const fn browser(which: &'static str) -> Catcher {
+    Catcher { program: Program::Browser { which }, hang: Hang::Misses }
+}
+
 /// The simulation, with this many schedules.
 pub(crate) const fn simulation(schedules: u32) -> Catcher {
     Catcher { program: Program::Simulation { schedules }, hang: Hang::Misses }
@@ -50,14 +67,19 @@ impl Catcher {
     }
 
     /// Builds it. A fault that does not build is none.
-    pub(crate) fn build(self, tree: &Path) -> Command {
+    pub(crate) fn build(self, tree: &Path) -> Vec<Command> {
+        let cargo = |words: &str| cargo_in(tree, words);
         match self.program {
             Program::Tests { package, which } => {
                 let targets = which.split("-- ").next().unwrap_or_default();
-                cargo_in(tree, &format!("test --quiet --no-run --package {package} {targets}"))
+                vec![cargo(&format!("test --quiet --no-run --package {package} {targets}"))]
             }
+            Program::Browser { .. } => vec![
+                cargo("build --quiet --package posthaste-cli"),
+                cargo(&format!("test --quiet --no-run --package {BROWSER}")),
+            ],
             Program::Simulation { .. } => {
-                cargo_in(tree, "build --quiet --release --package posthaste-testkit --bin simulate")
+                vec![cargo("build --quiet --release --package posthaste-testkit --bin simulate")]
             }
         }
     }
@@ -66,6 +88,7 @@ impl Catcher {
     pub(crate) fn run(self, tree: &Path) -> Command {
         match self.program {
             Program::Tests { package, which } => cargo_in(tree, &format!("test --package {package} {which}")),
+            Program::Browser { which } => cargo_in(tree, &format!("test --package {BROWSER} -- {which}")),
             Program::Simulation { schedules } => cargo_in(
                 tree,
                 &format!(
@@ -81,6 +104,7 @@ impl fmt::Display for Catcher {
         match self.program {
             Program::Tests { package, which: "--tests" } => write!(f, "{package}"),
             Program::Tests { package, which } => write!(f, "{package} {which}"),
+            Program::Browser { which } => write!(f, "{BROWSER} {which}"),
             Program::Simulation { schedules } => write!(f, "simulation of {schedules} schedules"),
         }
     }

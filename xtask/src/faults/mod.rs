@@ -7,10 +7,14 @@
 mod catcher;
 mod list;
 mod list_cli;
+mod list_config;
+mod list_dashboard;
 mod list_jobs;
 mod list_kafka;
 mod list_log;
 mod list_postgres;
+mod list_running;
+mod list_server;
 mod list_sqlite;
 mod list_traces;
 mod run;
@@ -76,17 +80,21 @@ impl Options {
 const SHARES: usize = 8;
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
-    const LISTS: [&[Fault]; 8] = [
+    const LISTS: &[&[Fault]] = &[
         list::FAULTS,
         list_log::FAULTS,
         list_sqlite::FAULTS,
         list_postgres::FAULTS,
         list_cli::FAULTS,
+        list_dashboard::FAULTS,
+        list_running::FAULTS,
         list_jobs::FAULTS,
         list_kafka::FAULTS,
+        list_server::FAULTS,
+        list_config::FAULTS,
         list_traces::FAULTS,
     ];
-    LISTS.into_iter().flatten()
+    LISTS.iter().copied().flatten()
 }
 
 /// Runs the faults, and fails if one survives or does not fit the code any more.

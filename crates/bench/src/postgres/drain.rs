@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use futures_util::TryStreamExt;
 use posthaste::{Result, Subscription};
+use posthaste_envelope::Format;
 use posthaste_kafka::KafkaSink;
 use posthaste_relay::RelayBuilder;
 use sqlx::{Row, postgres::PgPoolCopyExt};
@@ -22,36 +23,63 @@ pub(crate) async fn measure(
     plan: &Plan,
     tell: &mut impl FnMut(&str),
 ) -> Result<Vec<Drained>> {
-    let mut ways = [Way::Bare, Way::Copy, Way::Counting, Way::Kafka, Way::KafkaItself]
-        .into_iter()
-        .filter(|way| match way {
-            Way::Bare | Way::Copy | Way::Counting => true,
-            Way::Kafka => plan.brokers.is_some(),
-            Way::KafkaItself => plan.brokers.is_some() && plan.kafka_jars.is_some(),
-        })
-        .map(|way| (way, Vec::new(), None))
-        .collect::<Vec<_>>();
+    let mut ways: Vec<Measured> =
+        [Way::Bare, Way::Copy, Way::Counting, Way::Kafka, Way::KafkaRaw, Way::KafkaItself]
+            .into_iter()
+            .filter(|way| match way {
+                Way::Bare | Way::Copy | Way::Counting => true,
+                Way::Kafka | Way::KafkaRaw => plan.brokers.is_some(),
+                Way::KafkaItself => plan.brokers.is_some() && plan.kafka_jars.is_some(),
+            })
+            .map(Measured::new)
+            .collect();
     if let Some(brokers) = &plan.brokers {
         kafka::create_topic(brokers).await?;
+        tell("  warming up the broker");
+        kafka::producer_benchmark(plan).await?;
     }
     for round in 0..plan.rounds.max(1) {
         tell(&format!("  round {} of {}", round + 1, plan.rounds.max(1)));
-        for (way, rates, cost) in &mut ways {
+        for measured in &mut ways {
             let before = meter.start().await?;
-            let seconds = way.go(shop, plan, round).await?;
-            rates.push(plan.events as f64 / seconds);
+            let took = measured.way.go(shop, plan, round).await?;
+            measured.rates.push(plan.events as f64 / took.whole);
+            measured.late_rates.extend(took.second_half.map(|seconds| plan.events as f64 / 2.0 / seconds));
             let used = meter.stop(before, plan.events).await?;
-            *cost = Some(used).filter(|_| way.is_ours());
+            measured.cost = Some(used).filter(|_| measured.way.is_ours());
         }
     }
-    Ok(ways
-        .into_iter()
-        .map(|(way, rates, cost): (Way, Vec<f64>, Option<Cost>)| Drained {
-            way: way.name().to_owned(),
-            rate: median(rates),
-            cost,
-        })
-        .collect())
+    Ok(ways.into_iter().map(Measured::drained).collect())
+}
+
+/// What the rounds of one way came to.
+struct Measured {
+    way: Way,
+    rates: Vec<f64>,
+    late_rates: Vec<f64>,
+    cost: Option<Cost>,
+}
+
+impl Measured {
+    fn new(way: Way) -> Self {
+        Self { way, rates: Vec::new(), late_rates: Vec::new(), cost: None }
+    }
+
+    fn drained(self) -> Drained {
+        Drained {
+            way: self.way.name().to_owned(),
+            rate: median(self.rates),
+            second_half: (!self.late_rates.is_empty()).then(|| median(self.late_rates)),
+            cost: self.cost,
+        }
+    }
+}
+
+/// How long it took, in seconds.
+pub(crate) struct Took {
+    pub(crate) whole: f64,
+    /// From the middle event on, where one can tell: without the start, as others say it of themselves.
+    second_half: Option<f64>,
 }
 
 #[derive(Clone, Copy)]
@@ -60,6 +88,7 @@ enum Way {
     Copy,
     Counting,
     Kafka,
+    KafkaRaw,
     KafkaItself,
 }
 
@@ -70,6 +99,7 @@ impl Way {
             Way::Copy => "COPY TO STDOUT, binary",
             Way::Counting => "relay to a counting sink",
             Way::Kafka => "relay to Kafka, acks=all",
+            Way::KafkaRaw => "relay to Kafka, acks=all, the payload as it is and no headers",
             Way::KafkaItself => "Kafka's own producer benchmark, acks=all, values of 200 bytes",
         }
     }
@@ -78,8 +108,7 @@ impl Way {
         !matches!(self, Way::KafkaItself)
     }
 
-    /// Answers in seconds.
-    async fn go(self, shop: &Shop, plan: &Plan, round: usize) -> Result<f64> {
+    async fn go(self, shop: &Shop, plan: &Plan, round: usize) -> Result<Took> {
         let began = Instant::now();
         match self {
             Way::Bare => read_bare(shop).await?,
@@ -88,29 +117,39 @@ impl Way {
                 return drain(shop, Subscription::new(format!("counting-{round}")), plan.events).await;
             }
             Way::Kafka => {
-                let sink = KafkaSink::new(&kafka::options(plan.brokers.as_deref().unwrap_or_default())?)?;
-                let sink = Counted::around(Arc::new(sink), plan.events);
-                return drain_to(shop, Subscription::new(format!("kafka-{round}")), sink).await;
+                return send(shop, plan, &format!("kafka-{round}"), Format::Posthaste).await;
             }
-            Way::KafkaItself => return kafka::producer_benchmark(plan).await,
+            Way::KafkaRaw => {
+                return send(shop, plan, &format!("kafka-raw-{round}"), Format::Raw).await;
+            }
+            Way::KafkaItself => {
+                return Ok(Took { whole: kafka::producer_benchmark(plan).await?, second_half: None });
+            }
         }
-        Ok(began.elapsed().as_secs_f64())
+        Ok(Took { whole: began.elapsed().as_secs_f64(), second_half: None })
     }
 }
 
-/// Delivers so many events of a subscription to a sink that only counts. Answers in seconds.
-pub(crate) async fn drain(shop: &Shop, subscription: Subscription, events: u64) -> Result<f64> {
+/// Delivers all events to Kafka, by a new subscription.
+async fn send(shop: &Shop, plan: &Plan, name: &str, format: Format) -> Result<Took> {
+    let sink = KafkaSink::new(&kafka::options(plan.brokers.as_deref().unwrap_or_default(), format)?)?;
+    drain_to(shop, Subscription::new(name), Counted::around(Arc::new(sink), plan.events)).await
+}
+
+/// Delivers so many events of a subscription to a sink that only counts.
+pub(crate) async fn drain(shop: &Shop, subscription: Subscription, events: u64) -> Result<Took> {
     drain_to(shop, subscription, Counted::null(events)).await
 }
 
-async fn drain_to(shop: &Shop, subscription: Subscription, sink: Counted) -> Result<f64> {
+async fn drain_to(shop: &Shop, subscription: Subscription, sink: Counted) -> Result<Took> {
     let log = shop.another().await?;
     let began = Instant::now();
     let relay = RelayBuilder::new(log).subscribe(subscription, Arc::new(sink.clone())).start().await?;
     sink.wait().await;
-    let took = began.elapsed().as_secs_f64();
+    let whole = began.elapsed().as_secs_f64();
+    let second_half = sink.half().map(|half| half.elapsed().as_secs_f64());
     relay.stop().await;
-    Ok(took)
+    Ok(Took { whole, second_half })
 }
 
 /// The read that the design measured as a ceiling: a page after the other by position, what is not committed left out.

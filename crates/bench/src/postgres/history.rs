@@ -62,7 +62,7 @@ async fn observe(shop: &Shop, plan: &Plan, condition: &str) -> Result<History> {
     shop.fill(plan.events).await?;
     let mut rates = Vec::new();
     for round in 0..plan.rounds.max(1) {
-        rates.push(plan.events as f64 / drain(shop, fresh(round), plan.events).await?);
+        rates.push(plan.events as f64 / drain(shop, fresh(round), plan.events).await?.whole);
     }
     let meter = Meter::new(shop, None).await?;
     let load = Load { way: Way::Doorbell, rate: 500, duration: plan.duration.min(Duration::from_secs(20)) };

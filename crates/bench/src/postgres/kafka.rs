@@ -17,10 +17,10 @@ use super::{Plan, shop::failed};
 const TOPIC: &str = "posthaste-bench";
 const PARTITIONS: i32 = 8;
 
-pub(crate) fn options(brokers: &str) -> Result<KafkaOptions> {
+pub(crate) fn options(brokers: &str, format: Format) -> Result<KafkaOptions> {
     let mut options = KafkaOptions::new(brokers);
     options.topic = TOPIC.parse()?;
-    options.format = Format::Posthaste;
+    options.format = format;
     Ok(options)
 }
 

@@ -8,6 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use posthaste::{Delivery, Entry, EventId, Fault, Position, Result, Sink, Subscription};
+use posthaste_envelope::Format;
 use posthaste_kafka::KafkaSink;
 use posthaste_postgres::PostgresLog;
 use posthaste_relay::{Hot, RelayBuilder};
@@ -96,7 +97,7 @@ pub(crate) async fn run(shop: &Shop, brokers: Option<&str>, meter: &Meter, load:
     let inner: Arc<dyn Sink> = match brokers {
         Some(brokers) => {
             kafka::create_topic(brokers).await?;
-            Arc::new(KafkaSink::new(&kafka::options(brokers)?)?)
+            Arc::new(KafkaSink::new(&kafka::options(brokers, Format::Posthaste)?)?)
         }
         None => Arc::new(Null),
     };

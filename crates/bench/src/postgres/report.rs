@@ -43,6 +43,8 @@ pub struct Drained {
     pub way: String,
     /// Events or rows a second, the median.
     pub rate: f64,
+    /// Events a second from the middle one on, the median; nothing where nobody can tell.
+    pub second_half: Option<f64>,
     /// What it used, in the last round; nothing for what another program did.
     pub cost: Option<Cost>,
 }
@@ -108,7 +110,14 @@ pub struct History {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for drained in &self.drain {
-            writeln!(f, "drain     {:>10.0} events/s  {}", drained.rate, drained.way)?;
+            let late = drained.second_half.map(|rate| format!(", {rate:.0} in the second half"));
+            writeln!(
+                f,
+                "drain     {:>10.0} events/s  {}{}",
+                drained.rate,
+                drained.way,
+                late.unwrap_or_default()
+            )?;
             if let Some(cost) = &drained.cost {
                 writeln!(f, "                               {cost}")?;
             }

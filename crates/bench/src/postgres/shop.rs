@@ -84,7 +84,7 @@ impl Shop {
     }
 
     pub(crate) async fn close(self) -> Result<()> {
-        run(&self.pool, format!("drop schema {SCHEMA} cascade")).await
+        run(&self.pool, format!("drop schema if exists {SCHEMA} cascade")).await
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     desk::{self, Desk},
     dlq::selection::in_words,
     events::listed,
+    exit::judged,
     screen::{Cell, Column, Table, ago, grouped, json_line, moment, print},
 };
 
@@ -22,8 +23,9 @@ Examples:
   posthaste jobs watch 3 --config relay.yaml
   posthaste jobs cancel 3 --config relay.yaml
 
-`posthaste dlq replay` and `discard` start jobs, by a filter or with --all. The
-jobs that are not over are told, and the last ones that are: 50 at most.";
+`posthaste dlq replay` and `discard` start jobs, by a filter or with --all. A
+list has those that are not over, and the last ones that are: 50 at most. Any
+other is found by its number.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -74,7 +76,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
         Action::List { desk } => list(&desk.open().await?).await,
         Action::Show(one) => {
             let desk = one.desk.open().await?;
-            let (job, now) = find(&desk, one.job_id).await?;
+            let job = find(&desk, one.job_id).await?;
+            let now = desk.status().await?.now;
             desk.answer(&job, &render(&desk, &job, now))?;
             Ok(End::Fine)
         }
@@ -107,16 +110,16 @@ async fn list(desk: &Desk) -> anyhow::Result<End> {
     Ok(End::Fine)
 }
 
-/// The job of this number, as it stands, and what time it is.
-async fn find(desk: &Desk, job_id: i64) -> anyhow::Result<(Job, Timestamp)> {
-    let status = desk.status().await?;
-    let found = status.jobs.into_iter().find(|job| job.job_id == job_id);
-    let job = found.ok_or_else(|| {
-        let text =
-            format!("job {job_id} is not among the last ones; `posthaste jobs list` has their numbers");
-        posthaste::Error::new(ErrorKind::NotFound, text)
-    })?;
-    Ok((job, status.now))
+/// The job of this number, as it stands.
+async fn find(desk: &Desk, job_id: i64) -> anyhow::Result<Job> {
+    let found = desk.admin().job(job_id).await;
+    found.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let text = format!("{error}; `posthaste jobs list` has the latest");
+            posthaste::Error::new(ErrorKind::NotFound, text).into()
+        }
+        _ => judged(error),
+    })
 }
 
 fn table(desk: &Desk, jobs: &[Job], now: Timestamp) -> String {

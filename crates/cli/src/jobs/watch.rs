@@ -50,7 +50,7 @@ pub(super) async fn watch(desk: &Desk, job_id: i64) -> anyhow::Result<End> {
     let mut wait = FIRST;
     let mut progress = Progress::new(format!("job {job_id}"));
     loop {
-        let (job, _) = find(desk, job_id).await?;
+        let job = find(desk, job_id).await?;
         if last.as_ref() != Some(&job) {
             progress.draw(job.done, job.concerned);
             if desk.json {

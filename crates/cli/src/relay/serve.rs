@@ -48,7 +48,7 @@ pub(super) async fn serve(
         }
     };
     tell(&job, &started.outbox);
-    let (Started { outbox, relay }, controls) = take_up(&job, started, operating.as_ref()).await?;
+    let (Started { outbox, relay }, controls) = take_up(&job, &taps, started, operating.as_ref()).await?;
     let asking = answer::watch(&job, &taps);
 
     let reason = tokio::select! {
@@ -89,11 +89,13 @@ async fn heed(hangups: &mut Hangups, controls: &Controls, outbox: &Outbox) -> In
 /// it cannot, the relay stops in peace, so that its lanes are free for whoever is started next.
 async fn take_up(
     job: &Job,
+    taps: &[Tap],
     started: Started,
     operating: Option<&Operating>,
 ) -> anyhow::Result<(Started, Controls)> {
     let file = job.file.clone().zip(job.config.clone());
-    let controls = Controls::new(started.relay.tuner(), file);
+    let taps = job.names().map(str::to_owned).zip(taps.iter().cloned()).collect();
+    let controls = Controls::new(started.relay.tuner(), taps, file);
     tune::pause_at_start(started.outbox.admin(), &job.subscriptions).await;
     if let Some(operating) = operating
         && let Err(error) = operating.open(job, &started, controls.clone()).await

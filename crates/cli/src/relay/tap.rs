@@ -12,7 +12,7 @@ use std::{
 use async_trait::async_trait;
 use posthaste::{Delivery, Entry, Fault, Result, Sink};
 use posthaste_config::{Destination, Served};
-use posthaste_validation::ValidatedSink;
+use posthaste_validation::{Rules, ValidatedSink};
 use tokio::sync::Notify;
 
 use super::traces::Tracing;
@@ -21,6 +21,8 @@ use super::traces::Tracing;
 #[derive(Clone)]
 pub(super) struct Tap {
     sink: Arc<dyn Sink>,
+    /// The step of it that judges payloads.
+    validated: Arc<ValidatedSink>,
     delivered: Arc<AtomicU64>,
     /// Rung when nobody reads any more.
     abandoned: Arc<Notify>,
@@ -35,12 +37,13 @@ impl Tap {
         const EPIPE: i32 = 32;
         let broken_pipe = || io::Error::from_raw_os_error(EPIPE).to_string();
         let is_stdout = matches!(served.destination, Destination::Stdout { .. });
-        let sink = ValidatedSink::before(served.destination.open()?, served.rules.clone());
+        let validated = Arc::new(ValidatedSink::new(served.destination.open()?, served.rules.clone()));
         Ok(Self {
             sink: match tracing {
-                Some(tracing) => tracing.around(sink, served),
-                None => sink,
+                Some(tracing) => tracing.around(validated.clone(), served),
+                None => validated.clone(),
             },
+            validated,
             delivered: Arc::default(),
             abandoned: Arc::clone(abandoned),
             ending: is_stdout.then(broken_pipe),
@@ -49,6 +52,11 @@ impl Tap {
 
     pub(super) fn delivered(&self) -> u64 {
         self.delivered.load(Ordering::Relaxed)
+    }
+
+    /// From now on a payload has to be what these say.
+    pub(super) fn set_rules(&self, rules: Rules) {
+        self.validated.set_rules(rules);
     }
 
     fn look_at(&self, fault: &Fault) {

@@ -11,6 +11,7 @@ use posthaste_config::{Config, Served, is_level};
 use posthaste_server::{Tunable, Tuned};
 use tracing::{error, info, warn};
 
+use super::tap::Tap;
 use crate::{database::read_config, logging};
 
 /// Who is written into the journal for what the file says.
@@ -20,14 +21,16 @@ const CONFIGURATION: &str = "configuration";
 #[derive(Clone)]
 pub(super) struct Controls {
     tuner: Tuner,
+    /// The sinks by the names of their subscriptions.
+    taps: Vec<(String, Tap)>,
     /// The configuration as it was read last, and where.
     config: Option<Arc<(PathBuf, Mutex<Config>)>>,
 }
 
 impl Controls {
-    pub(super) fn new(tuner: Tuner, config: Option<(PathBuf, Config)>) -> Self {
+    pub(super) fn new(tuner: Tuner, taps: Vec<(String, Tap)>, config: Option<(PathBuf, Config)>) -> Self {
         let config = config.map(|(file, config)| Arc::new((file, Mutex::new(config))));
-        Self { tuner, config }
+        Self { tuner, taps, config }
     }
 
     /// Reads the file again. If anything in it is wrong nothing changes, and all of it is said; what cannot change while the relay
@@ -51,10 +54,20 @@ impl Controls {
             error!(error = %error.chain(), "what the file says cannot be set; nothing changes");
             return;
         }
+        self.set_rules(&new.subscriptions);
         set_pauses(admin, &old.subscriptions, &new.subscriptions).await;
         info!(file = %file.display(), changed = changes.hot.join(", "), waiting = changes.restart.len(), "the file was read again");
         // What needs a restart is still to be told the next time.
         *before.lock().unwrap_or_else(PoisonError::into_inner) = old.with_hot(&new);
+    }
+
+    /// What payloads have to be is what the file says now, and what is in the schemas that it names.
+    fn set_rules(&self, subscriptions: &[Served]) {
+        for (name, tap) in &self.taps {
+            if let Some(served) = subscriptions.iter().find(|served| served.subscription.name == *name) {
+                tap.set_rules(served.rules.clone());
+            }
+        }
     }
 
     /// How a file wants it, as far as this relay is concerned.

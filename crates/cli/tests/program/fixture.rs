@@ -10,12 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use posthaste_services::patience;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
-
-/// Far longer than anything takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder of its own for each test.
 pub(crate) struct Fixture {
@@ -173,7 +171,7 @@ impl Fixture {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let options = SqliteConnectOptions::new().filename(self.path("shop.db"));
-            let mut connection = options.busy_timeout(PATIENCE).connect().await?;
+            let mut connection = options.busy_timeout(patience()).connect().await?;
             let answer = work(&mut connection).await;
             connection.close().await?;
             answer
@@ -262,7 +260,7 @@ impl Drop for Running {
 
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + patience();
     while !condition() {
         assert!(Instant::now() < deadline, "waited too long until {what}");
         // Waits for a condition.

@@ -85,12 +85,35 @@ fn without_a_relay_nobody_waits_for_ever() {
 }
 
 #[test]
+fn a_job_is_shown_and_watched_however_many_there_were_since() {
+    let fixture = Fixture::migrated();
+    fixture.bury(1);
+    fixture.on_shop(&["dlq", "replay", "--all", "--rate", "7", "--detach"]).succeeded();
+    fixture.on_shop(&["jobs", "cancel", "1"]).succeeded();
+    let many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 60)
+        insert into outbox_jobs (what, selection, requested_by, requested_at, state, concerned, last_dead_id, next_at, finished_at)
+        select what, selection, requested_by, requested_at, state, concerned, last_dead_id, next_at, finished_at
+        from n, outbox_jobs where job_id = 1";
+    fixture.sql(many).unwrap();
+
+    let listed = fixture.on_shop(&["jobs", "list", "--json"]).json_lines();
+    assert!(listed.len() == 50 && listed.iter().all(|job| job["job_id"] != 1), "{listed:?}");
+    assert_eq!(
+        (&job(&fixture, "1")["state"], &job(&fixture, "1")["per_second"]),
+        (&"cancelled".into(), &7.into())
+    );
+    let watched = fixture.on_shop(&["jobs", "watch", "1"]);
+    assert_eq!(watched.code, Some(1), "{watched:?}");
+    watched.says(&["job 1 is cancelled after 0 of 1 dead letter"]);
+}
+
+#[test]
 fn jobs_that_are_not_there_are_told() {
     let fixture = Fixture::migrated();
     for what in ["show", "watch"] {
         fixture
             .on_shop(&["jobs", what, "7"])
-            .failed(1, &["job 7 is not among the last ones", "posthaste jobs list"]);
+            .failed(1, &["there is no job 7; one that was over is removed", "posthaste jobs list"]);
     }
     fixture.on_shop(&["jobs", "cancel", "7"]).failed(1, &["7"]);
     fixture.on_shop(&["jobs", "show", "x"]).failed(2, &["invalid value 'x'"]);

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[cfg(unix)]
+mod asking;
 mod bad_input;
 mod config;
 mod configured;
@@ -27,6 +29,8 @@ mod sharing;
 mod status;
 mod subscriptions;
 mod tail;
+#[cfg(unix)]
+mod terminal;
 mod tools;
 mod traces;
 mod tuned;

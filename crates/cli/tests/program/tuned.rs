@@ -171,6 +171,51 @@ subscriptions:
 
 #[test]
 #[cfg(unix)]
+fn a_schema_that_was_written_anew_counts_and_a_broken_one_does_not() {
+    let fixture = Fixture::migrated();
+    let needs = |name: &str| format!(r#"{{ "type": "object", "required": ["{name}"] }}"#);
+    fixture.configure("order.json", &needs("n"));
+    let file =
+        FILE.replace("subscriptions:", "validation: { schemas: { order.*: order.json } }\nsubscriptions:");
+    fixture.configure("relay.yaml", &file);
+    let relay = fixture.start_configured("relay.yaml");
+    let settled = |delivered: usize, dead: i64| {
+        wait_until("all are settled", || {
+            (fixture.lines("archive.jsonl").len(), fixture.number("select count(*) from outbox_dead"))
+                == (delivered, dead)
+        });
+    };
+    fixture.publish(1, 1);
+    settled(1, 0);
+
+    fixture.configure("order.json", &needs("m"));
+    relay.signal("HUP");
+    wait_until("it is told", || fixture.log("relay.yaml").contains("\"changed\":\"validation.schemas\""));
+    fixture.publish(1, 1);
+    settled(1, 1);
+    let error = fixture.text("select error from outbox_dead");
+    assert_eq!(error, "the payload: \"m\" is a required property");
+
+    fixture.configure("order.json", "{ \"required\": ");
+    relay.signal("HUP");
+    wait_until("it is said", || fixture.log("relay.yaml").contains("the file is wrong; nothing changes"));
+    let log = fixture.log("relay.yaml");
+    assert!(log.contains("validation.schemas.order.* is order.json, which is no JSON Schema: "), "{log}");
+    fixture.publish(1, 1);
+    settled(1, 2);
+
+    fixture.configure("relay.yaml", &file.replace("order.json", "other.json"));
+    fixture.configure("other.json", "{}");
+    relay.signal("HUP");
+    wait_until("another file is as good", || {
+        fixture.log("relay.yaml").matches("the file was read again").count() == 2
+    });
+    fixture.publish(1, 1);
+    settled(2, 2);
+}
+
+#[test]
+#[cfg(unix)]
 fn while_it_waits_for_the_database_it_is_alive_and_not_ready() {
     let fixture = Fixture::empty();
     // Nobody listens there any more.

@@ -46,6 +46,39 @@ fn the_same_in_other_words_is_no_change_and_another_secret_is_one() {
 }
 
 #[test]
+fn a_schema_whose_file_has_changed_is_a_change_that_counts_at_once() {
+    let text = "database: { url: sqlite://a }
+validation: { schemas: { order.*: order.json } }
+subscriptions:
+  - { name: a, sink: { stdout: {} } }
+  - { name: b, validation: { schemas: { '*': own.json } }, sink: { file: { path: b } } }
+";
+    let with =
+        |order, own| Config::parse(text, &Made([("order.json", order), ("own.json", own)].into())).unwrap();
+    let (any, whole) = ("{}", r#"{ "required": ["id"] }"#);
+    let old = with(any, any);
+
+    assert_eq!(old.changes(&with(any, any)), posthaste_config::Changes::default());
+    assert_eq!(old.changes(&with(whole, any)).hot, ["validation.schemas"]);
+    let new = with(any, whole);
+    let changes = old.changes(&new);
+    assert_eq!(
+        (changes.hot, changes.restart),
+        (vec!["subscriptions[1].validation.schemas".to_owned()], Vec::new())
+    );
+    let empty = posthaste::Event::of("order.placed").bytes("{}", "application/json");
+    let stamp =
+        posthaste::Stamp { id: posthaste::EventId::from_bytes([1; 16]), now: posthaste::Timestamp(0) };
+    let empty = empty.build(&posthaste::EventRules::default(), stamp).unwrap();
+    assert!(old.subscriptions[1].rules.check(&empty).is_ok());
+    let now = old.with_hot(&new);
+    assert!(
+        now.subscriptions[0].rules.check(&empty).is_ok() && now.subscriptions[1].rules.check(&empty).is_err()
+    );
+    assert_eq!(now.changes(&new), posthaste_config::Changes::default());
+}
+
+#[test]
 fn what_comes_and_goes_needs_a_restart() {
     let old = parse("database: { url: sqlite://a }\nsubscriptions: [{ name: a, sink: { stdout: {} } }]");
     let more = parse(

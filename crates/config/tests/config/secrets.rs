@@ -32,6 +32,14 @@ fn a_secret_from_outside_is_not_shown_either() {
 }
 
 #[test]
+fn what_came_out_of_a_variable_is_wrong_and_not_shown() {
+    let made = Made(HashMap::from([("PW", "hunter2")]));
+    let problems = Config::parse(&around("relay: { lease: '${PW}' }"), &made).unwrap_err();
+    let expected = "line 1: relay.lease is ${PW}; allowed is a time from 500ms to 1h";
+    assert_eq!(problems.to_string(), expected);
+}
+
+#[test]
 fn a_password_of_its_own_may_have_any_characters() {
     let made = Made(HashMap::from([("/pw", "p@ss/w:?#%41\n")]));
     let text =

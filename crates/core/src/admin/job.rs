@@ -1,5 +1,6 @@
 //! Jobs: what is done to many dead letters, by the relays, a batch at a time.
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::DeadFilter;
@@ -112,6 +113,13 @@ impl JobRequest {
         }
         DeadFilter { cursor: None, limit: 0, ..self.matching.clone() }.validate()
     }
+}
+
+/// What a viewer can ask about one job. [`Status`](super::Status) tells only of the latest.
+#[async_trait]
+pub trait Jobs: Send + Sync + 'static {
+    /// The job of this number, however many there were since.
+    async fn job(&self, job_id: i64) -> Result<Job>;
 }
 
 /// A job, as it stands.

@@ -18,7 +18,7 @@ pub use self::{
     dead::{DeadFilter, DeadGroup, DeadLetter, ErrorText, MAX_GROUPS, error_line},
     diagnose::{Diagnose, Finding, Verdict, index_names},
     event::{EventFilter, EventStatus, EventSummary, Sort, StatusWord, Timeline, TimelineItem},
-    job::{Job, JobKind, JobRequest, JobState, MAX_BATCH, MAX_JOBS},
+    job::{Job, JobKind, JobRequest, JobState, Jobs, MAX_BATCH, MAX_JOBS},
     look::{Extent, Look},
     status::{LaneStatus, MAX_COUNTED, RelayStatus, Sample, Status, SubscriptionStatus},
 };
@@ -29,7 +29,7 @@ use crate::{Error, EventId, Result};
 /// Every answer is found by indexes and bounded in size, so that it is quick with millions of events in the log: see [`Paged::next`],
 /// and the fields that say that a number is estimated.
 #[async_trait]
-pub trait Inspect: Send + Sync + 'static {
+pub trait Inspect: Jobs {
     /// The state of the log, of every subscription, of the relays and of the latest jobs.
     async fn status(&self) -> Result<Status>;
 

@@ -14,6 +14,14 @@ pub fn no_dead_letter(dead_id: i64) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no dead letter {dead_id}"))
 }
 
+/// There is no such job.
+#[must_use]
+pub fn no_job(job_id: i64) -> Error {
+    let message =
+        format!("there is no job {job_id}; one that was over is removed with the journal of its time");
+    Error::new(ErrorKind::NotFound, message)
+}
+
 /// There is no such subscription; these there are.
 #[must_use]
 pub fn no_subscription(name: &str, names: &[String]) -> Error {

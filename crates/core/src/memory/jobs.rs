@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use super::{MemoryStore, dead::DeadRow, operate::Operator};
 use crate::{
     DeadFilter, Error, ErrorKind, Job, JobKind, JobRequest, JobState, MAX_BATCH, MAX_JOBS, Position, Result,
-    Timestamp, Worked,
+    Timestamp, Worked, driver::refuse,
 };
 
 /// How many jobs are told of.
@@ -40,7 +40,7 @@ impl JobTable {
 
     pub(super) fn get(&self, job_id: i64) -> Result<&Job> {
         let row = self.rows.get(&job_id).map(|row| &row.job);
-        row.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no job {job_id}")))
+        row.ok_or_else(|| refuse::no_job(job_id))
     }
 
     /// Removes jobs that were over before this time. Answers how many.

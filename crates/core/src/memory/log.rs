@@ -8,9 +8,9 @@ use futures_util::{StreamExt, lock::Mutex as AsyncMutex, stream::BoxStream};
 use super::{MemoryStore, MemoryTransaction, bell::Bell};
 use crate::{
     Act, Admin, Appended, AuditEntry, AuditFilter, Capabilities, Clock, DeadFilter, DeadGroup, DeadLetter,
-    Diagnose, Event, EventFilter, EventId, EventSummary, Foreseen, Hold, Inspect, LaneStatus, Lease, Log,
-    OperatorAct, Page, Paged, Pruned, Published, Read, RelayId, Result, Retention, Status, Subscribed,
-    Subscription, Timeline, Timestamp, Upkeep, Worked,
+    Diagnose, Event, EventFilter, EventId, EventSummary, Foreseen, Hold, Inspect, Job, Jobs, LaneStatus,
+    Lease, Log, OperatorAct, Page, Paged, Pruned, Published, Read, RelayId, Result, Retention, Status,
+    Subscribed, Subscription, Timeline, Timestamp, Upkeep, Worked,
 };
 
 /// A log in memory. Clones are the same log.
@@ -114,6 +114,13 @@ impl Upkeep for MemoryLog {
             self.ring();
         }
         Ok(worked)
+    }
+}
+
+#[async_trait]
+impl Jobs for MemoryLog {
+    async fn job(&self, job_id: i64) -> Result<Job> {
+        self.with_store(|store| store.jobs.get(job_id).cloned())
     }
 }
 

@@ -3,7 +3,7 @@
 import { post } from "../api.js";
 import { ask } from "../dialog.js";
 import { h } from "../dom.js";
-import { field, text } from "../form.js";
+import { field, json, text } from "../form.js";
 import { count, plural, words } from "../format.js";
 import { toast } from "../parts.js";
 
@@ -90,7 +90,7 @@ export function edit(letter) {
     act: async () => {
       const body = {};
       if (payload.value !== before.payload) body.payload = compact(payload.value);
-      if (headers.value !== before.headers) body.headers = parse(headers.value);
+      if (headers.value !== before.headers) body.headers = json(headers) ?? {};
       if (topic.value !== letter.topic) body.topic = topic.value;
       const { new_id } = await post(`dead-letters/${letter.dead_id}/edit`, body);
       return `Sent again as ${new_id}`;
@@ -115,13 +115,5 @@ function compact(written) {
     return JSON.stringify(value, null, 2) === written ? JSON.stringify(value) : written;
   } catch {
     return written;
-  }
-}
-
-function parse(written) {
-  try {
-    return JSON.parse(written);
-  } catch (error) {
-    throw new Error(`the headers are no JSON: ${error.message}`);
   }
 }

@@ -3,7 +3,8 @@
 import { get } from "../api.js";
 import { h, put } from "../dom.js";
 import { choice, field, filter, moment, text } from "../form.js";
-import { badge, empty, load, pager, section, table, when } from "../parts.js";
+import { badge, button, empty, load, pager, section, table, when } from "../parts.js";
+import { publish } from "./publish.js";
 
 export const title = "Events";
 
@@ -18,7 +19,11 @@ export async function show(page) {
   const list = h("div");
   const isLive = !page.params.has("cursor") && !page.params.has("sort") && !page.params.has("created_before");
   const live = h("input", { type: "checkbox", checked: isLive });
-  if (isLive) put(page.side, h("label", { class: "tick" }, live, "Live"));
+  const add = async () => {
+    const id = await publish();
+    if (id) page.go(`event?id=${id}`);
+  };
+  put(page.side, isLive && h("label", { class: "tick" }, live, "Live"), page.operator && button("Publish…", add));
   put(
     page.body,
     form(

@@ -5,6 +5,7 @@ import { ask } from "../dialog.js";
 import { h, put } from "../dom.js";
 import { count, plural, span } from "../format.js";
 import { badge, button, empty, facts, load, stateOf, toast, when } from "../parts.js";
+import { drop } from "./drop.js";
 import { reset } from "./reset.js";
 
 export const title = "Subscriptions";
@@ -134,5 +135,6 @@ function actions(page, own, draw) {
     { class: "actions" },
     change,
     button("Reset cursor…", async () => (await reset(own)) && draw()),
+    button("Drop…", async () => (await drop(own)) && draw(), "quiet-danger"),
   );
 }

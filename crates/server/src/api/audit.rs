@@ -57,7 +57,7 @@ pub(crate) struct Acts {
     #[param(example = "YQAAAAAAAAAq")]
     cursor: Option<String>,
     /// How many at most: 1 to 1000, 50 unless given.
-    #[param(example = 50)]
+    #[param(example = 50, minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Configuration {
 /// The configuration of the relay that serves this, as `posthaste config show` prints it.
 #[utoipa::path(
     get, path = "/config", tag = "server",
-    responses((status = 200, body = Configuration))
+    responses((status = 200, body = Configuration), (status = 404, description = "the server was started without one"))
 )]
 pub(crate) async fn config(State(app): State<App>, Query(query): Query) -> Answer<Configuration> {
     query.end()?;

@@ -160,7 +160,7 @@ pub(crate) struct Events {
     #[param(example = "ZQAAAAAAAAAq")]
     cursor: Option<String>,
     /// How many at most: 1 to 1000, 50 unless given.
-    #[param(example = 50)]
+    #[param(example = 50, minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 
@@ -181,7 +181,7 @@ fn read_filter(query: &Input) -> EventFilter {
         limit: query.limit(),
     };
     if filter.status.is_some() && filter.subscription.is_none() {
-        query.wrong("status", "is asked for without a subscription in which to have it");
+        query.wrong("status", "is asked for without a subscription in which to have it; name one");
     }
     filter
 }
@@ -189,7 +189,7 @@ fn read_filter(query: &Input) -> EventFilter {
 /// Events with their status in one subscription or in all, newest first unless asked otherwise.
 #[utoipa::path(
     get, path = "/events", tag = "events", operation_id = "list_events", params(Events),
-    responses((status = 200, body = Page<EventView>))
+    responses((status = 200, body = Page<EventView>), (status = 404, description = "there is no such subscription"))
 )]
 pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<Page<EventView>> {
     let filter = read_filter(&query);

@@ -101,7 +101,10 @@ pub(crate) async fn checked(State(app): State<App>, Query(query): Query) -> Answ
 /// What the relay in this process counts, as Prometheus reads it. Needs a token unless `server.metrics` is `public`.
 #[utoipa::path(
     get, path = "/metrics", tag = "health", operation_id = "get_metrics", security((), ("bearer" = [])),
-    responses((status = 200, description = "text", content((String = "text/plain"))))
+    responses(
+        (status = 200, description = "text", content((String = "text/plain"))),
+        (status = 404, description = "none are recorded in this process")
+    )
 )]
 pub(crate) async fn metrics(
     State(app): State<App>,

@@ -13,7 +13,6 @@ use crate::{
     app::App,
     guard::Who,
     input::{Body, Path, Query},
-    problem::Problem,
     time,
 };
 
@@ -126,7 +125,7 @@ pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<
     Ok(Json(Jobs { items: status.jobs.into_iter().map(JobView::of).collect() }))
 }
 
-/// One job, as it stands.
+/// One job, as it stands, however many there were since.
 #[utoipa::path(
     get, path = "/jobs/{job_id}", tag = "jobs", operation_id = "get_job",
     params(("job_id" = i64, Path, description = "its number", example = 3)),
@@ -138,11 +137,7 @@ pub(crate) async fn one(
     Query(query): Query,
 ) -> Answer<JobView> {
     query.end()?;
-    let status = app.admin()?.status().await?;
-    let found = status.jobs.into_iter().find(|job| job.job_id == job_id);
-    found
-        .map(|job| Json(JobView::of(job)))
-        .ok_or_else(|| Problem::not_found(format!("job {job_id} is not among the last ones")))
+    Ok(Json(JobView::of(app.admin()?.job(job_id).await?)))
 }
 
 /// Stop a job. What it has done stays done.

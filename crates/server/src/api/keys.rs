@@ -52,7 +52,7 @@ pub(crate) struct KeyPage {
     #[param(example = "awAAAAAAAAAq")]
     cursor: Option<String>,
     /// How many at most: 1 to 1000, 50 unless given.
-    #[param(example = 50)]
+    #[param(example = 50, minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 

@@ -112,7 +112,7 @@ pub(crate) async fn notices(State(app): State<App>, Query(query): Query) -> Answ
 #[expect(dead_code, reason = "the document is made of it")]
 pub(crate) struct Span {
     /// How many seconds at most: 1 to 900, 900 unless given.
-    #[param(example = 300)]
+    #[param(example = 300, minimum = 1, maximum = 900)]
     seconds: Option<u32>,
 }
 

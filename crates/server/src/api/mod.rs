@@ -1,4 +1,4 @@
-//! The API: its routes, and the OpenAPI document that is made of them.
+//! The API: its routes, and the OpenAPI document (`document`) that is made of them.
 //!
 //! One module a resource: what it looks like to callers, and the handlers. A handler asks its [`Input`](crate::input::Input) for what
 //! it knows, asks or acts through `Admin`, and turns the answer into what callers see.
@@ -7,6 +7,7 @@ mod audit;
 mod config;
 mod dead_letters;
 mod doctor;
+mod document;
 mod events;
 mod health;
 mod jobs;
@@ -30,47 +31,15 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{any, get},
 };
-use utoipa::{
-    Modify, OpenApi,
-    openapi::{
-        self, Content, Ref, ResponseBuilder,
-        security::{Http, HttpAuthScheme, SecurityScheme},
-    },
-};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
+pub use self::document::document;
 use crate::{
     app::App,
     dashboard,
     guard::{self, BODY_LIMIT},
-    live::notice::Notice,
-    problem::{MEDIA_TYPE, Problem},
+    problem::Problem,
 };
-
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Posthaste",
-        description = "What operators can ask and do. Every answer that is no success is a problem (RFC 9457) of the type application/problem+json. \
-                       Listings have pages: `next` of one is the `cursor` of the following. Whoever is no operator may only GET.",
-        license(name = "MIT OR Apache-2.0")
-    ),
-    modifiers(&Bearer),
-    security(("bearer" = [])),
-    components(schemas(Problem, Notice)),
-)]
-struct Document;
-
-/// Everything needs a token.
-struct Bearer;
-
-impl Modify for Bearer {
-    fn modify(&self, document: &mut openapi::OpenApi) {
-        let components = document.components.get_or_insert_default();
-        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
-        components.add_security_scheme("bearer", scheme);
-    }
-}
 
 /// What needs a token.
 fn closed() -> OpenApiRouter<App> {
@@ -116,33 +85,6 @@ fn public() -> OpenApiRouter<App> {
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
         .routes(routes!(me::login))
-}
-
-/// The OpenAPI 3.1 document of the API.
-#[must_use]
-pub fn document() -> String {
-    let mut document = Document::openapi();
-    document.merge(closed().into_openapi());
-    document.merge(public().into_openapi());
-    add_problems(&mut document);
-    document.to_pretty_json().unwrap_or_default()
-}
-
-/// Every operation may answer with a problem.
-fn add_problems(document: &mut openapi::OpenApi) {
-    for item in document.paths.paths.values_mut() {
-        for operation in [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete]
-            .into_iter()
-            .flatten()
-        {
-            let content = Content::new(Some(Ref::from_schema_name("Problem")));
-            let problem = ResponseBuilder::new()
-                .description("why it was not done")
-                .content(MEDIA_TYPE, content)
-                .build();
-            operation.responses.responses.insert("default".to_owned(), problem.into());
-        }
-    }
 }
 
 /// Everything that the server answers.

@@ -30,6 +30,7 @@ pub(crate) struct Letters {
     /// All unresolved ones that fit: as a job, which the relays carry out in batches. `{}` is all of them.
     filter: Option<DeadSelection>,
     /// With a filter: how many a second at most.
+    #[schema(minimum = 1, maximum = 1_000_000)]
     per_second: Option<u32>,
     /// Only say how many it would be.
     dry_run: Option<bool>,
@@ -74,7 +75,7 @@ fn read_letters(body: &Input, kind: JobKind) -> Option<Wanted> {
     };
     let is_job = matches!(act, OperatorAct::Start(_));
     if per_second.is_some() && !is_job {
-        body.wrong("per_second", "is there without a filter; only a job has a pace");
+        body.wrong("per_second", "is there without a filter; leave it out, only a job has a pace");
     }
     Some(Wanted { act, dry_run, is_job })
 }
@@ -98,7 +99,7 @@ async fn resolve(app: &App, who: &Who, body: Input, kind: JobKind) -> Answer<Res
 /// Send dead letters again, to the one subscription in which each died, in their order: some at once, or all that fit as a job.
 #[utoipa::path(
     post, path = "/dead-letters/replay", tag = "dead letters", operation_id = "replay_dead_letters", request_body = Letters,
-    responses((status = 200, body = Resolved))
+    responses((status = 200, body = Resolved), (status = 404, description = "none fits, or is there"))
 )]
 pub(crate) async fn replay(
     State(app): State<App>,
@@ -111,7 +112,7 @@ pub(crate) async fn replay(
 /// Give dead letters up for good: some at once, or all that fit as a job. A key that they hold goes on.
 #[utoipa::path(
     post, path = "/dead-letters/discard", tag = "dead letters", operation_id = "discard_dead_letters", request_body = Letters,
-    responses((status = 200, body = Resolved))
+    responses((status = 200, body = Resolved), (status = 404, description = "none fits, or is there"))
 )]
 pub(crate) async fn discard(
     State(app): State<App>,

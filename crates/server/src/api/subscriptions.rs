@@ -3,13 +3,13 @@
 use axum::{Extension, Json, extract::State};
 use posthaste::{Foreseen, OperatorAct, Position, ResetTo, SubscriptionStatus};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::Answer;
 use crate::{
     app::App,
     guard::Who,
-    input::{Body, Input, Path, Query},
+    input::{Body, Input, Parameters, Path, Query},
     problem::Problem,
     time,
 };
@@ -181,6 +181,7 @@ pub(crate) struct Reset {
     #[schema(example = "beginning")]
     to: Option<String>,
     /// So that the event at this position is the next one.
+    #[schema(minimum = 1)]
     position: Option<i64>,
     /// So that the first event that was written at this time or later is the next one.
     time: Option<String>,
@@ -224,20 +225,68 @@ fn read_reset(body: &Input) -> Option<ResetTo> {
     given.first().copied()
 }
 
-/// Remove a subscription with its cursors and everything parked. Its dead letters stay.
+/// How to drop.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "the document is made of it; what is read is in the handler")]
+pub(crate) struct Dropping {
+    /// Only say what goes with it.
+    #[param(example = true)]
+    dry_run: Option<bool>,
+}
+
+/// What goes with a subscription that is dropped, or would.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Dropped {
+    /// Whether nothing was done.
+    dry_run: bool,
+    /// How many subscriptions: 1.
+    concerned: u64,
+    /// Events ahead of its cursor, which it never delivers.
+    pending: u64,
+    /// Whether that is an estimate.
+    pending_estimated: bool,
+    /// Its parked events, which are gone: failed ones, and those that are not due yet.
+    parked: u64,
+    /// Its unresolved dead letters, which stay.
+    dead: u64,
+}
+
+impl Dropped {
+    fn of(found: &SubscriptionStatus, concerned: u64, dry_run: bool) -> Self {
+        Self {
+            dry_run,
+            concerned,
+            pending: found.pending,
+            pending_estimated: found.pending_estimated,
+            parked: found.failed + found.delayed,
+            dead: found.dead,
+        }
+    }
+}
+
+/// Remove a paused subscription, once its lanes are given back, with its cursors and everything parked. Its dead letters stay.
 #[utoipa::path(
     delete, path = "/subscriptions/{name}", tag = "subscriptions", operation_id = "drop_subscription",
-    params(("name" = String, Path, description = "its name", example = "billing")),
-    responses((status = 200, body = Done))
+    params(("name" = String, Path, description = "its name", example = "billing"), Dropping),
+    responses((status = 200, body = Dropped))
 )]
 pub(crate) async fn remove(
     State(app): State<App>,
     Path(name): Path<String>,
     Extension(who): Extension<Who>,
-    Body(body): Body,
-) -> Answer<Done> {
-    body.end()?;
-    act(&app, OperatorAct::Drop(name), &who).await
+    Parameters(parameters): Parameters,
+) -> Answer<Dropped> {
+    let dry_run = parameters.switch("dry_run");
+    parameters.end()?;
+    let status = app.admin()?.status().await?;
+    let found = status.subscriptions.into_iter().find(|found| found.name == name).unwrap_or_default();
+    let drop = OperatorAct::Drop(name);
+    let concerned = app.admin()?.foresee(&drop).await?.concerned;
+    if !dry_run {
+        _ = act(&app, drop, &who).await?;
+    }
+    Ok(Json(Dropped::of(&found, concerned, dry_run)))
 }
 
 /// Does it in the name of whoever asked.

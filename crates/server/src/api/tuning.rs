@@ -54,12 +54,13 @@ impl TuningView {
 #[expect(dead_code, reason = "it is only described: the fields are asked for by name")]
 pub(crate) struct TuningChange {
     /// The most events of one lane between a first send and its settlement: 1 to 100000.
-    #[schema(example = 500)]
+    #[schema(example = 500, minimum = 1, maximum = 100_000)]
     batch: Option<usize>,
     /// The wait between reads while events keep coming, in milliseconds: 1 to 10000.
+    #[schema(minimum = 1, maximum = 10_000)]
     poll_min_ms: Option<u32>,
     /// The longest wait between reads when nothing comes, in milliseconds: 1 to 10000.
-    #[schema(example = 200)]
+    #[schema(example = 200, minimum = 1, maximum = 10_000)]
     poll_max_ms: Option<u32>,
     /// How many events a second these subscriptions deliver at most; null takes the limit away.
     rate_limits: Option<BTreeMap<String, Option<u32>>>,
@@ -70,7 +71,7 @@ pub(crate) struct TuningChange {
 /// How the relay that serves this is set, as far as that can change while it runs.
 #[utoipa::path(
     get, path = "/tuning", tag = "server", operation_id = "get_tuning",
-    responses((status = 200, body = TuningView))
+    responses((status = 200, body = TuningView), (status = 404, description = "no relay runs in this process"))
 )]
 pub(crate) async fn tuning(State(app): State<App>, Query(query): Query) -> Answer<TuningView> {
     query.end()?;
@@ -82,7 +83,7 @@ pub(crate) async fn tuning(State(app): State<App>, Query(query): Query) -> Answe
 #[utoipa::path(
     patch, path = "/tuning", tag = "server", operation_id = "change_tuning",
     request_body = TuningChange,
-    responses((status = 200, body = TuningView))
+    responses((status = 200, body = TuningView), (status = 404, description = "no relay runs in this process"))
 )]
 pub(crate) async fn change(
     State(app): State<App>,

@@ -6,7 +6,7 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 
-use super::{Input, LONGEST};
+use super::{Input, LONGEST, is_text};
 use crate::{guard::BODY_LIMIT, problem::Problem};
 
 /// The parameters of a request.
@@ -28,16 +28,34 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         Input::of_query(request.uri().query().unwrap_or_default())?.end()?;
-        let headers = request.headers().clone();
-        let body = Bytes::from_request(request, state).await.map_err(|error| {
-            if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-                Problem::too_large(BODY_LIMIT)
-            } else {
-                Problem::invalid("the body could not be read")
-            }
-        })?;
-        Input::of_body(&headers, &body).map(Self)
+        read_body(request, state).await.map(Self)
     }
+}
+
+/// The parameters of a request that changes something. A body is not known then: some proxies lose that of a `DELETE`, and what was to
+/// be a dry run would be done.
+pub(crate) struct Parameters(pub(crate) Input);
+
+impl<S: Send + Sync> FromRequest<S> for Parameters {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let parameters = Input::of_query(request.uri().query().unwrap_or_default())?;
+        read_body(request, state).await?.end()?;
+        Ok(Self(parameters))
+    }
+}
+
+async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Input, Problem> {
+    let headers = request.headers().clone();
+    let body = Bytes::from_request(request, state).await.map_err(|error| {
+        if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            Problem::too_large(BODY_LIMIT)
+        } else {
+            Problem::invalid("the body could not be read")
+        }
+    })?;
+    Input::of_body(&headers, &body)
 }
 
 /// A text out of the path.
@@ -49,8 +67,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Path<String> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let path = axum::extract::Path::<String>::from_request_parts(parts, state).await;
         let text = path.ok().map(|axum::extract::Path(text)| text);
-        let good = text.filter(|text| (1..=LONGEST).contains(&text.chars().count()) && !text.contains('\0'));
-        good.map(Self).ok_or_else(|| Problem::invalid("the path is no text in UTF-8, or too long"))
+        let good = text.filter(|text| is_text(text));
+        let wrong = || {
+            let detail =
+                format!("the path names no text; allowed is one of 1 to {LONGEST} characters in UTF-8");
+            Problem::invalid(detail)
+        };
+        good.map(Self).ok_or_else(wrong)
     }
 }
 

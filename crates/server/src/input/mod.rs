@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use posthaste::Timestamp;
 use serde_json::{Map, Value};
 
-pub(crate) use self::extract::{Body, Path, Query};
+pub(crate) use self::extract::{Body, Parameters, Path, Query};
 use crate::{
     cursor::{self, Listing},
     problem::{Problem, Wrong},
@@ -55,8 +55,8 @@ impl Input {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (Some(name), Some(value)) = (decode(name), decode(value)) else {
-                let text =
-                    format!("the parameter {:?} is not UTF-8", name.chars().take(60).collect::<String>());
+                let name: String = name.chars().take(60).collect();
+                let text = format!("the parameter {name:?} is not UTF-8; allowed is a text in UTF-8");
                 return Err(Problem::invalid(text));
             };
             if fields.insert(name.clone(), Value::String(value)).is_some() {
@@ -77,7 +77,7 @@ impl Input {
         // Deeper than 128 is an error of the parser, before it uses up the stack.
         match serde_json::from_slice(body) {
             Ok(Value::Object(fields)) => Ok(Self::new(Origin::Body, fields)),
-            Ok(_) => Err(Problem::invalid("the body is JSON, but no object")),
+            Ok(_) => Err(Problem::invalid("the body is JSON, but no object; allowed is an object")),
             Err(error) => Err(Problem::invalid(format!("the body is not JSON: {error}"))),
         }
     }
@@ -85,9 +85,7 @@ impl Input {
     /// A text, not empty.
     pub(crate) fn text(&self, name: &'static str) -> Option<String> {
         let value = self.find(name)?;
-        let text = value
-            .as_str()
-            .filter(|text| (1..=LONGEST).contains(&text.chars().count()) && !text.contains('\0'));
+        let text = value.as_str().filter(|text| is_text(text));
         if text.is_none() {
             self.wrong(name, &format!("is {}; allowed is a text of 1 to {LONGEST} characters", shown(value)));
         }
@@ -191,11 +189,10 @@ impl Input {
     /// Names with texts.
     pub(crate) fn texts(&self, name: &'static str) -> Option<BTreeMap<String, String>> {
         let value = self.find(name)?;
-        let fits = |text: &str| text.chars().count() <= LONGEST && !text.contains('\0');
         let texts = value.as_object().and_then(|fields| {
             let text = |(name, value): (&String, &Value)| {
-                let value = value.as_str().filter(|text| fits(text) && fits(name) && !name.is_empty())?;
-                Some((name.clone(), value.to_owned()))
+                let value = value.as_str().filter(|text| text.is_empty() || is_text(text))?;
+                is_text(name).then(|| (name.clone(), value.to_owned()))
             };
             fields.iter().map(text).collect::<Option<BTreeMap<_, _>>>()
         });
@@ -213,6 +210,7 @@ impl Input {
     ) -> Vec<(String, Option<i64>)> {
         let Some(value) = self.find(name) else { return Vec::new() };
         let number = |(name, value): (&String, &Value)| match value {
+            _ if !is_text(name) => None,
             Value::Null => Some((name.clone(), None)),
             value => Some((name.clone(), Some(value.as_i64().filter(|number| range.contains(number))?))),
         };
@@ -275,6 +273,11 @@ impl Input {
         self.asked.borrow_mut().push(name);
         self.fields.get(name)
     }
+}
+
+/// Whether a text can be compared with something, or name it.
+fn is_text(text: &str) -> bool {
+    (1..=LONGEST).contains(&text.chars().count()) && !text.contains('\0')
 }
 
 fn decode(text: &str) -> Option<String> {

@@ -40,9 +40,7 @@ impl Known {
         }
         self.notices.push_back(notice);
     }
-}
 
-impl Known {
     /// Notes how a question to the database went.
     pub(crate) fn note_database(&mut self, answer: Result<Duration, String>) {
         self.database = Some(Asked { at: Instant::now(), answer });

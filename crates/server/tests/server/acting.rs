@@ -38,8 +38,19 @@ async fn a_subscription_is_paused_reset_resumed_and_dropped() {
         running.operator.post(&reset, &bad).await.problem(400);
     }
     running.operator.send("DELETE", ask, &[], b"").await.problem(409);
+    fixture.publish("order.placed", "order-7", &json!(2)).await;
+    let dry_run = format!("{ask}?dry_run=true");
+    let mut goes = json!({
+        "dry_run": true, "concerned": 1, "pending": 1, "pending_estimated": false, "parked": 0, "dead": 0
+    });
+    assert_eq!(running.operator.send("DELETE", &dry_run, &[], b"").await.json(), goes);
+    running.viewer.send("DELETE", &dry_run, &[], b"").await.problem(403);
+    running.operator.send("DELETE", &format!("{ask}?dry_run=perhaps"), &[], b"").await.problem(400);
     running.operator.post(&format!("{ask}/pause"), &json!({})).await.json();
-    assert_eq!(running.operator.send("DELETE", ask, &[], b"").await.json()["concerned"], 1);
+    assert_eq!(running.operator.send("DELETE", &dry_run, &[], b"").await.json(), goes);
+    assert_eq!(running.viewer.get(ask).await.json()["paused"], true, "it is still there");
+    goes["dry_run"] = json!(false);
+    assert_eq!(running.operator.send("DELETE", ask, &[], b"").await.json(), goes);
     running.viewer.get(ask).await.problem(404);
     running.operator.send("DELETE", ask, &[], b"").await.problem(404);
 }
@@ -137,6 +148,18 @@ async fn a_selection_is_counted_first_and_then_a_job_that_the_relay_carries_out(
     running.operator.post("/api/v1/jobs/99/cancel", &json!({})).await.problem(404);
     running.viewer.get("/api/v1/jobs/99").await.problem(404);
     assert_eq!(running.viewer.get("/api/v1/jobs").await.json()["items"].as_array().unwrap().len(), 1);
+    // However many there were since.
+    sqlx::query(
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 60)
+         insert into outbox_jobs (what, selection, requested_by, requested_at, state, concerned, last_dead_id, next_at, finished_at)
+         select what, selection, 'ada', requested_at, state, concerned, last_dead_id, next_at, finished_at from n, outbox_jobs where job_id = $1",
+    )
+    .bind(job["job_id"].as_i64())
+    .execute(&fixture.pool)
+    .await
+    .unwrap();
+    assert_eq!(running.viewer.get("/api/v1/jobs").await.json()["items"].as_array().unwrap().len(), 50);
+    assert_eq!(running.viewer.get(&path).await.json()["requested_by"], "olaf");
 
     let audit = running.viewer.get("/api/v1/audit?by=olaf").await.json();
     let what: Vec<_> = audit["items"].as_array().unwrap().iter().map(|entry| entry["what"].clone()).collect();

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Texts that were bad ideas elsewhere.
-fn texts() -> Vec<String> {
+pub(crate) fn texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "",
         " ",
@@ -56,7 +56,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-fn values() -> Vec<Value> {
+pub(crate) fn values() -> Vec<Value> {
     let mut values: Vec<Value> = texts().into_iter().map(Value::from).collect();
     values.extend([
         Value::Null,
@@ -80,7 +80,7 @@ fn values() -> Vec<Value> {
     values
 }
 
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
@@ -149,6 +149,10 @@ async fn what_is_wrong_is_named() {
         ("/api/v1/events?status=dead", vec!["status"]),
         ("/api/v1/dead-letters?cursor=ZQAAAAAAAAAB", vec!["cursor"]),
         ("/api/v1/dead-letters?reason=none&limit=huge&resolved=1", vec!["reason", "resolved", "limit"]),
+        ("/api/v1/audit?cursor=ZAAAAAAAAAAB&limit=18446744073709551616", vec!["cursor", "limit"]),
+        ("/api/v1/keys/order-7?cursor=ZQAAAAAAAAAB&limit=-1", vec!["cursor", "limit"]),
+        ("/api/v1/events?cursor=ZQAAAAAAAAAB%00&limit=1e3", vec!["cursor", "limit"]),
+        ("/api/v1/history?seconds=901", vec!["seconds"]),
         ("/api/v1/status?x=1", vec!["x"]),
     ] {
         let problem = viewer.get(path).await.problem(400);

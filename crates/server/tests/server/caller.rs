@@ -73,8 +73,13 @@ impl Caller {
             let mut stream = TcpStream::connect(self.address).await.unwrap();
             // Who is refused early may be cut off while he still speaks.
             _ = stream.write_all(bytes).await;
-            let mut answer = Vec::new();
-            _ = stream.read_to_end(&mut answer).await;
+            let mut answer = Vec::with_capacity(4_096);
+            // What never ends is left as soon as it has begun.
+            while stream.read_buf(&mut answer).await.is_ok_and(|read| read > 0) {
+                if Answer::parse(&answer).header("content-type") == Some("text/event-stream") {
+                    break;
+                }
+            }
             answer
         };
         Answer::parse(&timeout(PATIENCE, talk).await.expect("the server answers in time"))

@@ -10,6 +10,7 @@ mod closed;
 mod document;
 mod events;
 mod fixture;
+mod fuzz;
 mod pages;
 mod postgres;
 mod reference;

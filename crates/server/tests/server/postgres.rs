@@ -8,7 +8,11 @@ use posthaste_server::{Server, Through};
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
-use crate::fixture::{serve, settings};
+use crate::{
+    fixture::{serve, settings},
+    fuzz,
+    tuning::Knobs,
+};
 
 /// A database of its own, gone when the test has passed.
 struct Database(String);
@@ -24,6 +28,19 @@ impl Database {
         let server = posthaste_services::postgres_url();
         format!("{}/{}", server.rsplit_once('/').unwrap().0, self.0)
     }
+
+    /// A server over a log in it that can do everything.
+    async fn server(&self) -> (Outbox, Server) {
+        let outbox = Outbox::builder(self.url()).lanes(4).open().await.unwrap();
+        let pool = postgres::pool(&self.url()).await.unwrap();
+        let publisher = Arc::new(Through { outbox: outbox.clone(), pool });
+        let server = Server::new(settings(), outbox.driver()).publisher(publisher);
+        (outbox, server.tunable(Arc::new(Knobs::new(None))).config("lease: 15s\n"))
+    }
+
+    async fn remove(self) {
+        run(format!("drop database {} with (force)", self.0)).await;
+    }
 }
 
 async fn run(sql: String) {
@@ -35,10 +52,8 @@ async fn run(sql: String) {
 #[tokio::test]
 async fn texts_that_were_bad_ideas_elsewhere_are_only_texts() {
     let database = Database::create().await;
-    let outbox = Outbox::builder(database.url()).lanes(4).open().await.unwrap();
-    let pool = postgres::pool(&database.url()).await.unwrap();
-    let publisher = Arc::new(Through { outbox: outbox.clone(), pool: pool.clone() });
-    let running = serve(Server::new(settings(), outbox.driver()).publisher(publisher)).await;
+    let (_, server) = database.server().await;
+    let running = serve(server).await;
 
     for text in ["'; drop table outbox; --", "%", "a\u{0}b", "😀", "\\", "\u{202e}", "<script>"] {
         let event = json!({ "event_type": "order.placed", "key": text, "payload": { "text": text } });
@@ -62,6 +77,14 @@ async fn texts_that_were_bad_ideas_elsewhere_are_only_texts() {
     assert!(running.viewer.get("/api/v1/status").await.json()["events"].as_u64().unwrap() >= 6);
 
     drop(running);
-    pool.close().await;
-    run(format!("drop database {} with (force)", database.0)).await;
+    database.remove().await;
+}
+
+#[tokio::test]
+async fn whatever_is_sent_is_answered_as_the_document_says() {
+    let database = Database::create().await;
+    let (outbox, server) = database.server().await;
+    fuzz::play(fuzz::seed().unwrap_or(100), &outbox, server, &mut fuzz::Tally::new()).await;
+    drop(outbox);
+    database.remove().await;
 }

@@ -282,6 +282,7 @@ macro_rules! log_conformance {
                 a_job_goes_no_faster_than_it_may,
                 a_job_tells_how_far_it_is,
                 jobs_take_turns,
+                any_job_is_found_by_its_number,
                 a_cancelled_job_does_no_more,
                 what_is_over_cannot_be_cancelled,
                 a_job_for_nothing_is_not_started,

@@ -1,9 +1,11 @@
 //! Jobs: starting, cancelling and telling how far they are. Relays carry them out: see `work`.
 
-use posthaste_core::{DeadFilter, Error, ErrorKind, Job, JobKind, JobRequest, JobState, MAX_JOBS, Result};
+use posthaste_core::{
+    DeadFilter, Error, ErrorKind, Job, JobKind, JobRequest, JobState, MAX_JOBS, Result, driver::refuse,
+};
 use sqlx::{PgConnection, postgres::PgRow};
 
-use super::{act::Operator, bind_filter, check_home, count};
+use super::{act::Operator, bind_filter, check_home, count, reading};
 use crate::{
     error::{damaged, failed},
     log::Inner,
@@ -86,10 +88,17 @@ pub(super) async fn foresee(
     Ok((concerned, get(&row, 2)?))
 }
 
+/// One job, for whoever looks.
+pub(super) async fn job(log: &Inner, job_id: i64) -> Result<Job> {
+    let mut connection = reading(log).await?;
+    let found = find(log, &mut connection, job_id).await;
+    connection.put_back().await?;
+    found
+}
+
 pub(super) async fn find(log: &Inner, connection: &mut PgConnection, job_id: i64) -> Result<Job> {
     let found = log.query(&log.statements.find_job).bind(job_id).fetch_optional(connection).await;
-    let missing = || Error::new(ErrorKind::NotFound, format!("there is no job {job_id}"));
-    job_of(&found.map_err(failed("find a job"))?.ok_or_else(missing)?)
+    job_of(&found.map_err(failed("find a job"))?.ok_or_else(|| refuse::no_job(job_id))?)
 }
 
 /// Those that are not over, and the last ones that are, newest first.

@@ -15,8 +15,8 @@ mod status;
 use async_trait::async_trait;
 use posthaste_core::{
     Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Diagnose, EventFilter, EventId,
-    EventSummary, Finding, Foreseen, Inspect, LaneStatus, MAX_COUNTED, OperatorAct, Paged, Result, Status,
-    Timeline, driver::refuse, oversized,
+    EventSummary, Finding, Foreseen, Inspect, Job, Jobs, LaneStatus, MAX_COUNTED, OperatorAct, Paged, Result,
+    Status, Timeline, driver::refuse, oversized,
 };
 use sqlx::{PgConnection, postgres::PgRow};
 
@@ -25,6 +25,13 @@ pub(crate) use self::{
     jobs::job_of,
 };
 use crate::{PostgresLog, error::failed, log::Inner, row::get, slot::Taken, statements::Bound, value::Time};
+
+#[async_trait]
+impl Jobs for PostgresLog {
+    async fn job(&self, job_id: i64) -> Result<Job> {
+        jobs::job(self.inner(), job_id).await
+    }
+}
 
 #[async_trait]
 impl Inspect for PostgresLog {

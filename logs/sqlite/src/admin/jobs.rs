@@ -2,6 +2,7 @@
 
 use posthaste_core::{
     DeadFilter, Error, ErrorKind, Job, JobKind, JobRequest, JobState, MAX_JOBS, Result, Timestamp,
+    driver::refuse,
 };
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
@@ -83,14 +84,21 @@ pub(super) async fn count(
     Ok((concerned, get(&row, 2)?))
 }
 
+/// One job, for whoever looks.
+pub(super) async fn job(log: &Inner, job_id: i64) -> Result<Job> {
+    let mut connection = log.admin.take().await?;
+    let found = find(log, &mut connection, job_id).await;
+    connection.put_back();
+    found
+}
+
 pub(super) async fn find(log: &Inner, connection: &mut SqliteConnection, job_id: i64) -> Result<Job> {
     let row = sqlx::query(log.statements.find_job.clone())
         .bind(job_id)
         .fetch_optional(connection)
         .await
         .map_err(failed("find a job"))?;
-    let missing = || Error::new(ErrorKind::NotFound, format!("there is no job {job_id}"));
-    job_of(&row.ok_or_else(missing)?)
+    job_of(&row.ok_or_else(|| refuse::no_job(job_id))?)
 }
 
 /// Those that are not over, and the last ones that are, newest first.

@@ -15,8 +15,8 @@ mod status;
 use async_trait::async_trait;
 use posthaste_core::{
     Admin, AuditEntry, AuditFilter, DeadFilter, DeadGroup, DeadLetter, Diagnose, EventFilter, EventId,
-    EventSummary, Finding, Foreseen, Inspect, LaneStatus, OperatorAct, Paged, Result, Status, Timeline,
-    driver::refuse, oversized,
+    EventSummary, Finding, Foreseen, Inspect, Job, Jobs, LaneStatus, OperatorAct, Paged, Result, Status,
+    Timeline, driver::refuse, oversized,
 };
 use sqlx::SqliteConnection;
 
@@ -31,6 +31,13 @@ use crate::{
     log::Inner,
     row::{Stored, get},
 };
+
+#[async_trait]
+impl Jobs for SqliteLog {
+    async fn job(&self, job_id: i64) -> Result<Job> {
+        jobs::job(self.inner(), job_id).await
+    }
+}
 
 #[async_trait]
 impl Inspect for SqliteLog {

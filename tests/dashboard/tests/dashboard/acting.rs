@@ -1,4 +1,4 @@
-//! What an operator does: watch, replay, edit, discard, pause, reset, resume.
+//! What an operator does: watch, publish, replay, edit, discard, pause, reset, resume, drop.
 
 use serde_json::json;
 
@@ -118,4 +118,96 @@ async fn a_subscription_is_paused_and_goes_on() {
     }
     assert_eq!(devtools::complaints(&browser.driver).await, Vec::<String>::new());
     browser.close().await;
+}
+
+#[tokio::test]
+async fn a_subscription_is_dropped_once_it_is_paused_and_its_name_was_typed() {
+    let program = Program::start();
+    program.publish("order.placed", "drop-me", &json!({ "address": null }));
+    program.dead_letter("invoices", "drop-me").await;
+    let browser = Browser::open(&program).await;
+    browser.log_in(&program.operator).await;
+    browser.go("subscriptions").await;
+    let card = "#subscription-invoices";
+
+    browser.click_in(card, "Drop…").await;
+    browser.see("dialog", "Pause it first").await;
+    browser.write("name", "invoices").await;
+    browser.click_in("dialog", "Drop").await;
+    browser.see("dialog .trouble", "is not paused; pause it first").await;
+    browser.click_in("dialog", "Cancel").await;
+    browser.click_in(card, "Pause…").await;
+    browser.click_in("dialog", "Pause").await;
+    browser.see(&format!("{card} h2"), "paused").await;
+    program.publish("order.placed", "drop-me-too", &json!({ "address": "here" }));
+    let found = program.get("subscriptions/invoices");
+
+    browser.click_in(card, "Drop…").await;
+    browser.see("dialog .foreseen", &format!("{} stay", counted(&found["dead"], "dead letter"))).await;
+    browser.see("dialog", "It is paused, so that it can be dropped").await;
+    browser.write("name", "invoice").await;
+    browser.click_in("dialog", "Drop").await;
+    browser.see("dialog .wrong", "name is not invoices; nothing was dropped").await;
+    assert_eq!(program.get("subscriptions/invoices")["paused"], true);
+    browser.write("name", "invoices").await;
+    browser.click_in("dialog", "Drop").await;
+    browser.see("#toasts", "invoices is dropped; its dead letters stay").await;
+
+    let gone = format!("return document.querySelector('{card}') === null");
+    wait_until("its card is gone", async || browser.run(&gone, &[]).await == true).await;
+    assert_eq!(program.ask("GET", "subscriptions/invoices", &json!({})).0, 404);
+    assert_ne!(program.get("dead-letters?subscription=invoices")["items"], json!([]));
+    browser.go("audit?subscription=invoices").await;
+    browser.see("main td .badge", "dropped").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn an_event_is_published_and_what_is_wrong_with_it_is_said_at_its_field() {
+    let program = Program::start();
+    let browser = Browser::open(&program).await;
+    browser.log_in(&program.operator).await;
+    browser.go("events").await;
+    browser.click("Publish…").await;
+
+    browser.click_in("dialog", "Publish").await;
+    let wrong = "return [...document.querySelectorAll('dialog .wrong')].map((e) => [e.closest('.field').querySelector('[name]').name, e.textContent])";
+    browser.see("dialog .wrong", "is missing").await;
+    let missing = json!([
+        ["event_type", "event_type is missing; needed is a text"],
+        ["payload", "payload is missing; needed is any JSON"]
+    ]);
+    assert_eq!(browser.run(wrong, &[]).await, missing);
+    let focused = "return [document.activeElement.name, document.activeElement.getAttribute('aria-invalid')]";
+    assert_eq!(browser.run(focused, &[]).await, json!(["event_type", "true"]));
+
+    browser.write("event_type", "order.placed").await;
+    browser.write("topic", "orders").await;
+    browser.write("key", "by-hand").await;
+    browser.write("headers", r#"{ "trace": 7 }"#).await;
+    browser.write("payload", "{ \"order\": ").await;
+    browser.click_in("dialog", "Publish").await;
+    browser.see("dialog .wrong", "payload is not JSON").await;
+    browser.write("payload", r#"{ "address": "<b>here</b>", "number": 9007199254740993 }"#).await;
+    browser.click_in("dialog", "Publish").await;
+    browser.see("dialog .wrong", "headers is an object; allowed are names with texts").await;
+    assert_eq!(browser.run("return document.querySelectorAll('dialog .wrong').length", &[]).await, 1);
+    browser.write("headers", r#"{ "trace": "x" }"#).await;
+    browser.click_in("dialog", "Publish").await;
+
+    browser.see("#toasts", "Published as ").await;
+    browser.see("h1", "order.placed").await;
+    browser.see("pre", "9007199254740993").await;
+    browser.see("main", "posthaste-published-by").await;
+    let id = browser.run("return new URLSearchParams(location.search).get('id')", &[]).await;
+    let event = program.get(&format!("events/{}", id.as_str().unwrap()));
+    assert_eq!(event["payload"], r#"{"address":"<b>here</b>","number":9007199254740993}"#);
+    assert_eq!(event["headers"], json!({ "trace": "x", "posthaste-published-by": "operator" }));
+    assert_eq!((&event["event"]["topic"], &event["event"]["key"]), (&json!("orders"), &json!("by-hand")));
+    browser.close().await;
+}
+
+fn counted(number: &serde_json::Value, one: &str) -> String {
+    let many = if number == 1 { "" } else { "s" };
+    format!("{number} {one}{many}")
 }

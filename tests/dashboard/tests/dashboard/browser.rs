@@ -8,6 +8,7 @@ use std::{
 
 use posthaste_services::{
     chromium::Installation,
+    patience,
     process::{Process, Signal},
 };
 use serde_json::{Value, json};
@@ -15,9 +16,6 @@ use thirtyfour::{By, Capabilities, WebDriver, WebElement};
 use tokio::time::timeout;
 
 use crate::{devtools, program::Program};
-
-/// Far longer than anything takes on a slow machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Browser {
     pub(crate) driver: WebDriver,
@@ -88,6 +86,13 @@ impl Browser {
         .await;
     }
 
+    /// Writes into the field of this name in a dialog, in place of what is there.
+    pub(crate) async fn write(&self, name: &str, text: &str) {
+        let control = self.find(&format!("dialog [name={name}]")).await;
+        control.clear().await.unwrap();
+        control.send_keys(text).await.unwrap();
+    }
+
     /// Waits until an element says this.
     pub(crate) async fn see(&self, css: &str, text: &str) {
         let script = "return [...document.querySelectorAll(arguments[0])].some((e) => e.textContent.includes(arguments[1]))";
@@ -122,6 +127,8 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // Its client would ask a driver that is gone to quit, and wait two minutes for the answer.
+        _ = self.driver.clone().leak();
         // A driver that is killed leaves its browser behind, so that goes first: a test that failed did not close it.
         let browsers =
             Process::find(self.process.id()).map(|driver| driver.descendants()).unwrap_or_default();
@@ -148,5 +155,5 @@ pub(crate) async fn wait_until(what: &str, mut condition: impl AsyncFnMut() -> b
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("waited too long until {what}"));
+    timeout(patience(), asking).await.unwrap_or_else(|_| panic!("waited too long until {what}"));
 }

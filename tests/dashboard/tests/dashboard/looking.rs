@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// What only operators have.
-const ACTS: [&str; 7] = ["Pause", "Resume", "Reset", "Replay", "Discard", "Edit", "Cancel"];
+const ACTS: [&str; 9] =
+    ["Pause", "Resume", "Reset", "Drop", "Publish", "Replay", "Discard", "Edit", "Cancel"];
 
 #[tokio::test]
 async fn a_viewer_sees_everything_but_what_he_may_not_do() {
@@ -36,11 +37,37 @@ async fn a_viewer_sees_everything_but_what_he_may_not_do() {
     // The buttons are a courtesy; who tries anyway is refused.
     let attempt = "const [token, dead_id, done] = arguments;
         const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-        const post = (path, body) => fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }).then((answer) => answer.status);
-        Promise.all([post('api/v1/subscriptions/warehouse/pause', {}), post('api/v1/dead-letters/replay', { ids: [dead_id] })]).then(done);";
+        const send = (method, path, body) => fetch(`api/v1/${path}`, { method, headers, body: body && JSON.stringify(body) }).then((answer) => answer.status);
+        Promise.all([
+            send('POST', 'subscriptions/warehouse/pause', {}),
+            send('POST', 'dead-letters/replay', { ids: [dead_id] }),
+            send('POST', 'events', { event_type: 'a', payload: 1 }),
+            send('DELETE', 'subscriptions/warehouse'),
+        ]).then(done);";
     let arguments = vec![json!(program.viewer), json!(dead_id)];
-    assert_eq!(browser.driver.execute_async(attempt, arguments).await.unwrap().json(), &json!([403, 403]));
+    assert_eq!(
+        browser.driver.execute_async(attempt, arguments).await.unwrap().json(),
+        &json!([403, 403, 403, 403])
+    );
     assert_eq!(program.get("subscriptions/warehouse")["paused"], false);
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn what_happens_is_seen_as_it_happens() {
+    let program = Program::start();
+    let browser = Browser::open(&program).await;
+    browser.log_in(&program.viewer).await;
+    browser.settle().await;
+    let row = "return [...document.querySelectorAll('main tr')].find((row) => row.textContent.includes('warehouse'))?.textContent ?? ''";
+    let says = async |word: &str| browser.run(row, &[]).await.as_str().unwrap().contains(word);
+    wait_until("it runs", async || says("running").await).await;
+
+    // The past is asked for once; from there on only the stream tells.
+    let (status, answer) = program.ask("POST", "subscriptions/warehouse/pause", &json!({}));
+    assert_eq!(status, 200, "{answer}");
+    wait_until("its row says so", async || says("paus").await).await;
+    browser.see("main .list li", "pausedwarehouse").await;
     browser.close().await;
 }
 

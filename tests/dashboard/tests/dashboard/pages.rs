@@ -32,6 +32,8 @@ async fn every_page_is_whole_in_both_themes_and_at_phone_width() {
         ("dialog-reset", "subscriptions", "Reset cursor…"),
         ("dialog-discard", "dead-letters?key=seen", "Discard all that fit…"),
         ("dialog-edit", "dead-letter?id=1", "Edit and replay…"),
+        ("dialog-drop", "subscriptions", "Drop…"),
+        ("dialog-publish", "events", "Publish…"),
     ] {
         browser.go(page).await;
         browser.settle().await;
@@ -40,6 +42,9 @@ async fn every_page_is_whole_in_both_themes_and_at_phone_width() {
         browser.run("document.querySelector('dialog [value=time]')?.click()", &[]).await;
         shoot(&browser, &folder, name).await;
     }
+    browser.click_in("dialog", "Publish").await;
+    browser.see(".wrong", "payload is missing").await;
+    shoot(&browser, &folder, "dialog-publish-wrong").await;
     browser.go("events?key=nobody-has-this").await;
     browser.see("main", "No event fits").await;
     browser.click("More filters").await;

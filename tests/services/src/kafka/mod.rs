@@ -25,8 +25,8 @@ use properties::{LOG4J, Ports, SCRAM, render};
 
 /// Any 16 bytes in base 64. Clusters that never meet may have the same.
 const CLUSTER: &str = "cG9zdGhhc3RlLXRlc3RzIQ";
-/// A test broker holds little, and several may run at once.
-const BROKER_MEMORY: [&str; 2] = ["-Xms256m", "-Xmx512m"];
+/// A test broker holds little, and several may run at once: it begins with little, and has room for a benchmark.
+const BROKER_MEMORY: [&str; 2] = ["-Xms256m", "-Xmx1g"];
 const STARTED: &str = "Kafka Server started";
 
 /// A Kafka broker of one's own. It stops with its owner.

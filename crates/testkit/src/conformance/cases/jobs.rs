@@ -171,6 +171,26 @@ pub async fn jobs_take_turns<S: Subject>(subject: &S) {
     assert_eq!(states, [(JobKind::Discard, JobState::Done), (JobKind::Replay, JobState::Running)]);
 }
 
+pub async fn any_job_is_found_by_its_number<S: Subject>(subject: &S) {
+    /// More than the status tells of.
+    const JOBS: usize = 51;
+    let (bench, _) = all_dead(subject, &["a"]).await;
+    let mut started = Vec::new();
+    for _ in 0..JOBS {
+        let job_id = start_slowly(&bench, 1).await;
+        bench.act(OperatorAct::Cancel(job_id)).await.expect("cancel");
+        started.push(job_id);
+    }
+    let told: Vec<i64> = jobs(&bench).await.iter().map(|job| job.job_id).collect();
+    assert!(!told.contains(&started[0]), "the status does not tell of the first: {told:?}");
+
+    let first = subject.admin().job(started[0]).await.expect("job");
+    assert_eq!((first.job_id, first.state, first.concerned), (started[0], JobState::Cancelled, 1));
+    assert_eq!(subject.admin().job(started[JOBS - 1]).await.expect("job"), job(&bench).await);
+    let missing = subject.admin().job(started[JOBS - 1] + 1).await.expect_err("there is none");
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+}
+
 pub async fn a_cancelled_job_does_no_more<S: Subject>(subject: &S) {
     let (bench, _) = all_dead(subject, &["a", "b"]).await;
     let job_id = start_slowly(&bench, 1).await;
