@@ -64,7 +64,11 @@ impl Step {
         let cargo = |words| process::run(&mut workspace.cargo(words)).map(|()| String::new());
         match self {
             Step::Fmt => cargo("fmt --all --check"),
-            Step::Clippy => cargo("clippy --workspace --all-targets -- -D warnings"),
+            Step::Clippy => cargo("clippy --workspace --all-targets -- -D warnings")
+                // Of the whole workspace as well, so that only what the feature changes is checked again.
+                .and_then(|_| {
+                    cargo("clippy --workspace --all-targets --features posthaste-cli/otlp -- -D warnings")
+                }),
             Step::Tests => run_tests(&mut workspace.cargo("test --workspace")),
             Step::Docs => {
                 let mut doc = workspace.cargo("doc --workspace --no-deps");

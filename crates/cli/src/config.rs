@@ -9,6 +9,7 @@ use posthaste_config::{Config, EXAMPLE, Notes, Served, schema};
 use crate::{
     End,
     database::{read_config, read_environment},
+    features::built_in,
     screen::print,
 };
 
@@ -60,7 +61,7 @@ pub(crate) fn run(options: Options) -> anyhow::Result<End> {
     let text = match options.action {
         Action::Check { file } => {
             let what = file.as_ref().map_or("the environment".to_owned(), |file| file.display().to_string());
-            format!("{what} is fine\n{}", summary(&read(file)?))
+            format!("{what} is fine\n{}", summary(&built_in(read(file)?)?))
         }
         Action::Show { file, origins } => {
             read(file)?.show_with(if origins { Notes::Origins } else { Notes::Defaults })

@@ -14,6 +14,7 @@ mod dlq;
 mod doctor;
 mod events;
 mod exit;
+mod features;
 mod jobs;
 mod lanes;
 mod logging;

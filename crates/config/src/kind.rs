@@ -120,6 +120,15 @@ pub(crate) fn address(allowed: &str, parse: impl Fn(&str) -> Parsed<String> + 's
     Kind::new("text", allowed, parse, |url| veiled(url)).veiled_by(|text| plain(&veiled(text)))
 }
 
+/// The address of something that speaks HTTP, shown without its password.
+pub(crate) fn url(example: &str) -> Kind<String> {
+    let is_url = |text: &str| {
+        url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    };
+    let parse = move |text: &str| if is_url(text) { Ok(text.to_owned()) } else { Err(None) };
+    address(&format!("an address, such as {example}"), parse)
+}
+
 /// `true` or `false`.
 pub(crate) fn switch() -> Kind<bool> {
     Kind::new("switch", "true or false", |text| text.parse().map_err(|_| None), ToString::to_string)

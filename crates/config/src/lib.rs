@@ -42,6 +42,7 @@ mod server;
 mod show;
 mod subscription;
 mod suggest;
+mod traces;
 mod tree;
 mod validation;
 
@@ -64,6 +65,7 @@ pub use self::{
     show::Notes,
     subscription::Served,
     suggest::nearest,
+    traces::Traces,
 };
 use self::{
     field::Field,
@@ -91,6 +93,8 @@ pub struct Config {
     pub metrics_prefix: String,
     /// What the program says of itself.
     pub log: Logging,
+    /// Where traces go; nothing is traced unless written.
+    pub traces: Option<Traces>,
     /// The operators' API and what else is served; nothing unless written.
     pub server: Option<Server>,
     fields: Vec<Field>,
@@ -162,6 +166,7 @@ struct Draft {
     subscriptions: Vec<Served>,
     metrics_prefix: String,
     log: Logging,
+    traces: Option<Traces>,
     server: Option<Server>,
 }
 
@@ -176,16 +181,26 @@ impl Draft {
         relay.settings.rate_limits = subscription::rate_limits(&subscriptions);
         let metrics_prefix = read_metrics(root.section("metrics"));
         let log = log::read(root.section("log"));
+        let traces = root.section_if_written("traces").map(traces::read);
         let server = root.section_if_written("server").map(server::read);
         root.end();
-        Self { database, relay, subscriptions, metrics_prefix, log, server }
+        Self { database, relay, subscriptions, metrics_prefix, log, traces, server }
     }
 
     fn finish(self, fields: Vec<Field>) -> Option<Config> {
-        let Self { database, relay, subscriptions, metrics_prefix, log, server } = self;
+        let Self { database, relay, subscriptions, metrics_prefix, log, traces, server } = self;
         let relay::Relay { settings, payload_limit } = relay;
-        let database = database?;
-        Some(Config { database, settings, payload_limit, subscriptions, metrics_prefix, log, server, fields })
+        Some(Config {
+            database: database?,
+            settings,
+            payload_limit,
+            subscriptions,
+            metrics_prefix,
+            log,
+            traces,
+            server,
+            fields,
+        })
     }
 }
 

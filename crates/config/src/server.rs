@@ -107,7 +107,7 @@ pub(crate) fn read(section: Section<'_>) -> Server {
         listen: section.or("listen", &address(), usual),
         tokens: section.sections_or_none("tokens").filter_map(read_token).collect(),
         open: section.or("open", &kind::switch(), false),
-        public_url: section.optional("public_url", &url("https://outbox.example")),
+        public_url: section.optional("public_url", &kind::url("https://outbox.example")),
         redact: section.list("redact", &path()),
         public_metrics: section.or("metrics", &kind::word(&ACCESS), false),
         dashboard: section.or("dashboard", &kind::switch(), true),
@@ -151,7 +151,7 @@ fn read_alerts(section: Section<'_>) -> Alerts {
 }
 
 fn read_webhook(section: Section<'_>) -> Option<Webhook> {
-    let url = section.required("url", &url("https://hooks.example/posthaste"));
+    let url = section.required("url", &kind::url("https://hooks.example/posthaste"));
     let secret = section.required("secret", &signing_secret());
     section.end();
     Some(Webhook { url: url?, secret: secret? })
@@ -208,15 +208,6 @@ fn hash() -> Kind<String> {
         parse,
         Clone::clone,
     ))
-}
-
-/// Shown without its password, and often enough the path of a webhook is one.
-fn url(example: &str) -> Kind<String> {
-    let is_url = |text: &str| {
-        url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-    };
-    let parse = move |text: &str| if is_url(text) { Ok(text.to_owned()) } else { Err(None) };
-    kind::address(&format!("an address, such as {example}"), parse)
 }
 
 fn path() -> Kind<String> {

@@ -16,6 +16,7 @@ mod list_postgres;
 mod list_running;
 mod list_server;
 mod list_sqlite;
+mod list_traces;
 mod run;
 mod share;
 mod tree;
@@ -91,6 +92,7 @@ fn all_faults() -> impl Iterator<Item = &'static Fault> {
         list_kafka::FAULTS,
         list_server::FAULTS,
         list_config::FAULTS,
+        list_traces::FAULTS,
     ];
     LISTS.iter().copied().flatten()
 }

@@ -9,6 +9,7 @@ use posthaste::{ErrorKind, Finding, Outbox, Verdict};
 use crate::{
     End,
     database::{self, Database, read_config},
+    features::built_in,
     screen::{Look, columns, counted, json_line, print, tame, wrap},
 };
 
@@ -53,7 +54,7 @@ async fn examine(options: database::Options) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut served = None;
     if let Some(file) = &options.config {
-        match read_config(file) {
+        match read_config(file).and_then(built_in) {
             Ok(config) => {
                 let count = counted(config.subscriptions.len() as u64, "subscription");
                 findings.push(Finding::fine("config", format!("{} is fine: {count}", file.display())));

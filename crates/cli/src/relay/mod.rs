@@ -13,6 +13,11 @@ mod serve;
 mod sink_option;
 mod start;
 mod tap;
+#[cfg(feature = "otlp")]
+mod traces;
+#[cfg(not(feature = "otlp"))]
+#[path = "no_traces.rs"]
+mod traces;
 mod tune;
 
 use std::time::Duration;
@@ -26,6 +31,7 @@ use crate::{
     End,
     database::{self, read_config, read_environment},
     exit::Coded,
+    features::built_in,
     logging,
     signals::{Hangups, Signals},
 };
@@ -100,8 +106,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
     let signals = Signals::watch()?;
     let once = options.once;
     let mut job = match &options.database.config {
-        Some(file) => Job::of_config(read_config(file)?, Some(file.clone())),
-        None if options.leaves_all_to_the_environment() => Job::of_config(read_environment()?, None),
+        Some(file) => Job::of_config(built_in(read_config(file)?)?, Some(file.clone())),
+        None if options.leaves_all_to_the_environment() => {
+            Job::of_config(built_in(read_environment()?)?, None)
+        }
         None => options.job()?,
     };
     let hangups = if job.file.is_some() { Hangups::watch()? } else { Hangups::ignored() };

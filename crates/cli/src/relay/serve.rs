@@ -12,6 +12,7 @@ use super::{
     operate::{self, Operating},
     start::{Started, start},
     tap::Tap,
+    traces::Tracing,
     tune::{self, Controls},
 };
 use crate::{
@@ -34,7 +35,8 @@ pub(super) async fn serve(
     once: bool,
 ) -> anyhow::Result<End> {
     let abandoned = Arc::new(Notify::new());
-    let taps = open(&job, &abandoned)?;
+    let tracing = Tracing::start(&job).map_err(|error| Coded::new(REFUSED, error))?;
+    let taps = open(&job, tracing.as_ref(), &abandoned)?;
     let exporter = operate::record(&job)?;
     let operating =
         operate::start(&job, &taps, exporter).await.map_err(|error| Coded::new(REFUSED, error))?;
@@ -58,6 +60,9 @@ pub(super) async fn serve(
     let end = announce(&reason);
     drop(asking);
     let stopped = stop(relay, &mut signals).await;
+    if let Some(tracing) = tracing {
+        tracing.stop().await;
+    }
     // Last, so that until then it can be seen how the relay stops.
     if let Some(operating) = operating {
         operating.stop().await;
@@ -102,8 +107,8 @@ async fn take_up(
 }
 
 /// Opens every destination.
-fn open(job: &Job, abandoned: &Arc<Notify>) -> anyhow::Result<Vec<Tap>> {
-    let open = |served: &posthaste_config::Served| Tap::open(served, abandoned);
+fn open(job: &Job, tracing: Option<&Tracing>, abandoned: &Arc<Notify>) -> anyhow::Result<Vec<Tap>> {
+    let open = |served: &posthaste_config::Served| Tap::open(served, tracing, abandoned);
     let taps: Result<_, posthaste::Error> = job.subscriptions.iter().map(open).collect();
     taps.map_err(|error| match job.patience {
         Patience::None => error.into(),

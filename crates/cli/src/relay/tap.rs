@@ -15,10 +15,14 @@ use posthaste_config::{Destination, Served};
 use posthaste_validation::{Rules, ValidatedSink};
 use tokio::sync::Notify;
 
+use super::traces::Tracing;
+
 /// A sink, and what was seen of it. Clones are the same sink, so that a relay that could not start can try again with it.
 #[derive(Clone)]
 pub(super) struct Tap {
-    sink: Arc<ValidatedSink>,
+    sink: Arc<dyn Sink>,
+    /// The step of it that judges payloads.
+    validated: Arc<ValidatedSink>,
     delivered: Arc<AtomicU64>,
     /// Rung when nobody reads any more.
     abandoned: Arc<Notify>,
@@ -27,14 +31,19 @@ pub(super) struct Tap {
 }
 
 impl Tap {
-    /// Opens the destination, with the rules before it. A closed pipe never opens again: waiting for it, as for any other destination that is down, would
-    /// be for ever, so `abandoned` is rung then.
-    pub(super) fn open(served: &Served, abandoned: &Arc<Notify>) -> Result<Self> {
+    /// Opens the destination, with the rules before it, and traces around both: what breaks a rule is an attempt as well. A closed pipe
+    /// never opens again: waiting for it, as for any other destination that is down, would be for ever, so `abandoned` is rung then.
+    pub(super) fn open(served: &Served, tracing: Option<&Tracing>, abandoned: &Arc<Notify>) -> Result<Self> {
         const EPIPE: i32 = 32;
         let broken_pipe = || io::Error::from_raw_os_error(EPIPE).to_string();
         let is_stdout = matches!(served.destination, Destination::Stdout { .. });
+        let validated = Arc::new(ValidatedSink::new(served.destination.open()?, served.rules.clone()));
         Ok(Self {
-            sink: Arc::new(ValidatedSink::new(served.destination.open()?, served.rules.clone())),
+            sink: match tracing {
+                Some(tracing) => tracing.around(validated.clone(), served),
+                None => validated.clone(),
+            },
+            validated,
             delivered: Arc::default(),
             abandoned: Arc::clone(abandoned),
             ending: is_stdout.then(broken_pipe),
@@ -47,7 +56,7 @@ impl Tap {
 
     /// From now on a payload has to be what these say.
     pub(super) fn set_rules(&self, rules: Rules) {
-        self.sink.set_rules(rules);
+        self.validated.set_rules(rules);
     }
 
     fn look_at(&self, fault: &Fault) {

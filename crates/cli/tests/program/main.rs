@@ -32,5 +32,6 @@ mod tail;
 #[cfg(unix)]
 mod terminal;
 mod tools;
+mod traces;
 mod tuned;
 mod usage;

@@ -39,7 +39,7 @@ colour: red
             "line 13: subscriptions[0].sink has file and stdout; allowed is one of kafka, file or stdout",
             "line 15: subscriptions[1].retry.base is 2h, and max is 1m; base may not be longer",
             "line 16: subscriptions[1].sink.flie is not known; did you mean file?",
-            "line 17: colour is not known; known here are database, relay, retention, retry, validation, subscriptions, metrics, log, server",
+            "line 17: colour is not known; known here are database, relay, retention, retry, validation, subscriptions, metrics, log, traces, server",
         ]
     );
 }

@@ -13,4 +13,5 @@ mod overrides;
 mod schema;
 mod secrets;
 mod server;
+mod traces;
 mod validation;
