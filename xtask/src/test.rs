@@ -64,12 +64,14 @@ impl Step {
         let cargo = |words| process::run(&mut workspace.cargo(words)).map(|()| String::new());
         match self {
             Step::Fmt => cargo("fmt --all --check"),
-            Step::Clippy => cargo("clippy --workspace --all-targets -- -D warnings")
-                // Of the whole workspace as well, so that only what the feature changes is checked again.
-                .and_then(|_| {
-                    cargo("clippy --workspace --all-targets --features posthaste-cli/otlp -- -D warnings")
-                }),
-            Step::Tests => run_tests(&mut workspace.cargo("test --workspace")),
+            // With the feature, too: of the whole workspace, so that only what it changes is built again.
+            Step::Clippy => cargo("clippy --workspace --all-targets -- -D warnings").and_then(|_| {
+                cargo("clippy --workspace --all-targets --features posthaste-cli/otlp -- -D warnings")
+            }),
+            Step::Tests => run_tests(&mut workspace.cargo("test --workspace")).and_then(|said| {
+                let traces = "test --workspace --features posthaste-cli/otlp --test program traces";
+                run_tests(&mut workspace.cargo(traces)).map(|traced| format!("{said}; with traces {traced}"))
+            }),
             Step::Docs => {
                 let mut doc = workspace.cargo("doc --workspace --no-deps");
                 process::run(doc.env("RUSTDOCFLAGS", "-D warnings")).map(|()| String::new())
