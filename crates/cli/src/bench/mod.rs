@@ -108,7 +108,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
     let parts: Vec<postgres::Part> = options.only.iter().filter_map(|part| part.on_postgres()).collect();
     if options.only.len() > parts.len() {
         if !parts.is_empty() {
-            return Err(Coded::not_understood("--only pages goes with no other part; measure the others in a run of their own"));
+            return Err(Coded::not_understood(
+                "--only pages goes with no other part; measure the others in a run of their own",
+            ));
         }
         let times = usize::from(options.rounds) * TIMES_A_ROUND;
         let report = pages::measure(options.database.as_deref(), options.history, times, tell).await?;
@@ -117,7 +119,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
     }
     let Some(database) = options.database else {
         if !parts.is_empty() {
-            return Err(Coded::not_understood("--only names a part that needs PostgreSQL; add --database URL"));
+            return Err(Coded::not_understood(
+                "--only names a part that needs PostgreSQL; add --database URL",
+            ));
         }
         let Options { events, rounds, rate, duration, .. } = options;
         let plan = Plan { events, rounds: usize::from(rounds), rate, duration };

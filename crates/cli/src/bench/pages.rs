@@ -149,7 +149,8 @@ impl Caller {
 
     /// Asks for JSON. Its length is told, so that the body is nothing else.
     pub(super) async fn json(&self, path: &str) -> anyhow::Result<Value> {
-        serde_json::from_slice(&self.get(path).await?).with_context(|| format!("{path} is answered without JSON"))
+        serde_json::from_slice(&self.get(path).await?)
+            .with_context(|| format!("{path} is answered without JSON"))
     }
 }
 
