@@ -1,9 +1,10 @@
-//! Measurements of Posthaste on SQLite, and in [`postgres`] on PostgreSQL with Kafka. Everything that is compared is measured in one run, on the same rows.
+//! Measurements of Posthaste on SQLite, in [`postgres`] on PostgreSQL with Kafka, and in [`pages`] what it takes to ask how a very large log stands. Everything that is compared is measured in one run, on the same rows.
 
 mod drain;
 mod latency;
 mod memory;
 mod null_sink;
+pub mod pages;
 pub mod postgres;
 mod publish;
 mod report;

@@ -1,9 +1,13 @@
--- See parts/dead_fits.sql. How many unresolved ones fit, a subscription of theirs that was dropped, and the last dead letter of all.
+-- See parts/dead_counted.sql. How many unresolved ones fit, a subscription of theirs that was dropped, and the last dead letter of all. From the index alone.
 select
-  count(*),
-  min(d.subscription) filter (where not exists (select from {subscriptions} s where s.name = d.subscription)),
+  coalesce(sum(fitting.letters), 0)::bigint,
+  min(fitting.subscription) filter (
+    where not exists (select from {subscriptions} s where s.name = fitting.subscription)),
   (select coalesce(max(last.dead_id), 0) from {dead} last)
-from {dead} d
-where d.resolution is null
-  and d.dead_id > 0
-  and {dead_fits};
+from (
+  select d.subscription, count(*) as letters
+  from {dead} d
+  where d.resolution is null
+    and d.dead_id + 0 > -2
+    and {dead_counted}
+  group by d.subscription) fitting;

@@ -15,6 +15,7 @@ use posthaste_core::{
 use sqlx::{PgPool, SqlStr, postgres::PgPoolOptions};
 
 use crate::{
+    admin::Plans,
     append,
     doorbell::{self, Bell},
     hold,
@@ -54,6 +55,7 @@ pub(crate) struct Inner {
     pub(crate) hold: Slot,
     pub(crate) upkeep: Slot,
     pub(crate) admin: Slot,
+    pub(crate) plans: Plans,
     /// Where pruning goes on.
     pub(crate) pruned_to: AtomicI64,
     bell: Bell,
@@ -114,6 +116,7 @@ impl PostgresLog {
             hold: Slot::pinned(&source, known),
             upkeep: Slot::pinned(&source, known),
             admin: Slot::pinned(&source, known),
+            plans: Plans::default(),
             pruned_to: AtomicI64::new(0),
             bell: Bell::new(&source, &place, &statements),
             pool: PgPoolOptions::new().max_connections(POOL_SIZE).connect_lazy_with(source.plain()),

@@ -16,10 +16,11 @@ use crate::{
 };
 
 /// The migrations in order; the schema version is how many of them were applied. Released ones are never edited.
-pub(crate) const MIGRATIONS: [&str; 3] = [
+pub(crate) const MIGRATIONS: [&str; 4] = [
     include_str!("../migrations/0001_outbox.sql"),
     include_str!("../migrations/0002_status.sql"),
     include_str!("../migrations/0003_jobs.sql"),
+    include_str!("../migrations/0004_groups.sql"),
 ];
 
 /// The version of the tables that this program knows.

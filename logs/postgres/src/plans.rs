@@ -80,6 +80,19 @@ const AWAITED: [&str; 39] = [
     "statuses",
 ];
 
+/// Statements of pages that count, or list what is bounded otherwise; and what has to be part of their plans.
+const COUNTED: [(&str, &str); 9] = [
+    ("count_dead", "Index Only Scan using outbox_dead_groups on outbox_dead"),
+    ("dead_groups", "Index Only Scan using outbox_dead_groups on outbox_dead"),
+    ("latest_jobs", "Limit"),
+    ("orphaned_parked", "Limit"),
+    ("status_log", "Index Only Scan using outbox_pkey on outbox"),
+    ("status_subscriptions", "Index Only Scan using outbox_dead_waiting on outbox_dead"),
+    ("status_subscriptions", "Index Only Scan using outbox_dead_moved on outbox_dead"),
+    ("status_subscriptions", "Index Only Scan using outbox_parked_key on outbox_parked"),
+    ("summaries", "Index Scan using outbox_pkey on outbox"),
+];
+
 /// Statements on connections of the application's, which have their own settings.
 const PUBLISHING: [&str; 5] = ["draw_versions", "find_duplicates", "find_ids", "publish", "publish_one"];
 
@@ -264,6 +277,28 @@ async fn plans_are_right_with_statistics_that_are_missing_fresh_or_stale() {
     bench.run("delete from outbox where position < 99000; delete from outbox_lines where n < 290").await;
     bench.run("discard plans").await;
     bench.check(&prepared, "with statistics of when it was full").await;
+    bench.gone().await;
+}
+
+#[tokio::test]
+async fn what_is_counted_is_counted_in_an_index() {
+    let mut bench = Bench::new("counted").await;
+    bench.fill().await;
+    let mut names = COUNTED.map(|(name, _)| name).to_vec();
+    names.dedup();
+    let prepared = bench.prepare(&names).await;
+    for (how, state) in [("discard plans", "without statistics"), ("vacuum analyze", "with fresh ones")] {
+        bench.run(how).await;
+        for (name, parameters) in &prepared {
+            let plan = bench.plan(name, *parameters).await;
+            let reads_all = plan.iter().any(|line| line.contains("Seq Scan") && scanned(line).is_some());
+            let plan = plan.join("\n");
+            assert!(!reads_all, "{state}, {name}:\n{plan}");
+            for (_, expected) in COUNTED.iter().filter(|(of, _)| of == name) {
+                assert!(plan.contains(expected), "{state}, {name}: {expected} in\n{plan}");
+            }
+        }
+    }
     bench.gone().await;
 }
 

@@ -40,11 +40,12 @@ const PAYLOAD: &str = "case when octet_length(o.payload) <= {limit} then o.paylo
      coalesce(octet_length(o.payload), octet_length(o.payload_bytes))";
 
 /// What several statements have in common.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 6] = [
     ("{standing_columns}", include_str!("../parts/standing.sql")),
     ("{blocked}", include_str!("../parts/blocked.sql")),
     ("{event_fits}", include_str!("../parts/event_fits.sql")),
     ("{dead_fits}", include_str!("../parts/dead_fits.sql")),
+    ("{dead_counted}", include_str!("../parts/dead_counted.sql")),
     ("{dead_look}", include_str!("../parts/dead_look.sql")),
 ];
 

@@ -164,6 +164,8 @@ async fn what_is_counted_is_counted_in_an_index() {
         (&statements.status_subscriptions, "d USING COVERING INDEX outbox_dead_moved (moved_at>?)"),
         (&statements.audit, "outbox_journal USING INDEX outbox_journal_acts (journal_id<?)"),
         (&statements.job_batch, "d USING INDEX outbox_dead_order (position>?)"),
+        (&statements.dead_span, "outbox_dead USING COVERING INDEX outbox_dead_moved (moved_at>?)"),
+        (&statements.dead_span, "outbox_dead USING COVERING INDEX outbox_dead_moved (moved_at<?)"),
     ];
 
     for (sql, expected) in cases {

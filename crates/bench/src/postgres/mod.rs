@@ -8,7 +8,7 @@ mod kafka;
 mod latency;
 mod meter;
 mod report;
-mod shop;
+pub(crate) mod shop;
 mod tax;
 
 use std::{path::PathBuf, time::Duration};

@@ -1,10 +1,13 @@
 //! The database that is measured: a schema of its own, with an outbox and tables of the application's.
 
-use std::{sync::Arc, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 
 use posthaste::{Error, ErrorKind, Result};
 use posthaste_postgres::{PgPool, PostgresLog, PostgresOptions};
-use sqlx::{AssertSqlSafe, Row, postgres::PgPoolOptions};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions, Row,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
 
 const SCHEMA: &str = "posthaste_bench";
 
@@ -96,7 +99,9 @@ pub(crate) async fn connect(url: &str) -> Result<PgPool> {
         let schema = schema.clone();
         Box::pin(async move { sqlx::raw_sql(AssertSqlSafe(schema)).execute(connection).await.map(drop) })
     });
-    options.connect(url).await.map_err(failed("open the database"))
+    let connect = PgConnectOptions::from_str(url).map_err(failed("understand the address"))?;
+    // What takes long here is meant to.
+    options.connect_with(connect.disable_statement_logging()).await.map_err(failed("open the database"))
 }
 
 fn options(migrate: bool) -> PostgresOptions {

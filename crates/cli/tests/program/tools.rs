@@ -49,6 +49,25 @@ fn the_state_of_the_tables_is_told_and_not_changed() {
 }
 
 #[test]
+fn the_pages_are_measured_over_a_log_of_any_size() {
+    let fixture = Fixture::empty();
+    let ran = fixture.run(&["bench", "--only", "pages", "--history", "5000", "--rounds", "1", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+    let pages = report["pages"].as_array().unwrap();
+    let missed = pages.iter().any(|page| page["missed"] == true);
+
+    assert_eq!(ran.code, Some(i32::from(missed)), "the exit code says whether one took too long: {ran:?}");
+    assert_eq!((&report["events"], &report["dead_letters"]), (&5_000.into(), &50.into()));
+    for name in ["overview", "events", "event", "key", "dead letters", "groups", "relays", "audit", "jobs"] {
+        let page = pages.iter().find(|page| page["page"] == name).unwrap_or_else(|| panic!("{name}"));
+        let (half, worst) = (page["p50_ms"].as_f64().unwrap(), page["worst_ms"].as_f64().unwrap());
+        assert!(0.0 < half && half <= worst, "{page}");
+    }
+    fixture.run(&["bench", "--only", "drain"]).failed(2, &["--database"]);
+    fixture.run(&["bench", "--only", "pages,drain"]).failed(2, &["pages"]);
+}
+
+#[test]
 fn every_command_has_help_with_examples() {
     let fixture = Fixture::empty();
     for command in [

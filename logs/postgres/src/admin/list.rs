@@ -19,7 +19,7 @@ use crate::{
 const LOOK: i64 = 10_000;
 
 /// How many if the status of each has to be found out.
-const LOOK_AT_STATUS: i64 = 1_000;
+const LOOK_AT_STATUS: i64 = 500;
 
 /// Times and positions grow together, but for as much as two writers can be apart.
 const SLACK: std::time::Duration = std::time::Duration::from_secs(1);

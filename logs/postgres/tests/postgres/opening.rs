@@ -98,7 +98,7 @@ async fn tables_of_another_version_or_cluster_are_told() {
     let cases = [
         (set("schema_version", "99"), &["99", "newer program"][..]),
         (set("schema_version", "1"), &["version 1", "posthaste migrate"]),
-        (set("schema_version", "3") + ";" + &set("system_identifier", "7"), &["cluster 7", "--adopt"]),
+        (set("schema_version", "4") + ";" + &set("system_identifier", "7"), &["cluster 7", "--adopt"]),
         (set("lanes", "0"), &["lanes"]),
         ("delete from outbox_meta where name = 'lanes'".to_owned(), &["lanes"]),
     ];

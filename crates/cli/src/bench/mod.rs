@@ -1,5 +1,8 @@
 //! `posthaste bench`: measures Posthaste on this machine, everything that is compared in one run.
 
+mod pages;
+mod questions;
+
 use std::{fmt, io::Write, path::PathBuf, time::Duration};
 
 use anyhow::Context;
@@ -7,7 +10,7 @@ use clap::{Args, ValueEnum};
 use posthaste_bench::{Plan, postgres};
 use serde::Serialize;
 
-use crate::{End, screen::print};
+use crate::{End, exit::Coded, screen::print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,10 +19,14 @@ Examples:
   posthaste bench --json > figures.json
   posthaste bench --database postgres://postgres@localhost/scratch --kafka localhost:9092 \\
     --kafka-jars kafka/libs --duration 60s
+  posthaste bench --only pages
 
 Without a database it works on SQLite files in the system's temporary folder and needs about
 500 MB there for a million events. In PostgreSQL it makes a schema posthaste_bench and removes
-it. Close other programs: the figures are of the whole machine.";
+it. Close other programs: the figures are of the whole machine.
+
+The pages of the dashboard are measured only if they are named. They are opened over a log with
+--history events, and the exit code is 1 if one of them takes more than 50 ms.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -46,13 +53,13 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FOLDER", requires = "kafka")]
     kafka_jars: Option<PathBuf>,
     /// How many delivered events the long history has
-    #[arg(long, value_name = "N", default_value_t = 10_000_000, requires = "database")]
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1_000..))]
     history: u64,
     /// For how long a snapshot is held open under load
     #[arg(long, value_name = "TIME", default_value = "3m", value_parser = humantime::parse_duration, requires = "database")]
     held: Duration,
-    /// Only these parts, separated by commas
-    #[arg(long, value_name = "PARTS", value_delimiter = ',', requires = "database")]
+    /// Only these parts, separated by commas; without a database pages is the only one
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<Part>,
     /// Answer in JSON, for programs
     #[arg(long)]
@@ -66,7 +73,10 @@ impl Options {
     }
 }
 
-/// What can be measured on PostgreSQL.
+/// How often a page is opened in a round.
+const TIMES_A_ROUND: usize = 10;
+
+/// What can be measured alone.
 #[derive(Clone, Copy, ValueEnum)]
 enum Part {
     Drain,
@@ -74,17 +84,20 @@ enum Part {
     Latency,
     Tax,
     History,
+    Pages,
 }
 
-impl From<Part> for postgres::Part {
-    fn from(part: Part) -> Self {
-        match part {
-            Part::Drain => Self::Drain,
-            Part::Relays => Self::Relays,
-            Part::Latency => Self::Latency,
-            Part::Tax => Self::Tax,
-            Part::History => Self::History,
-        }
+impl Part {
+    /// The part as the measurements on PostgreSQL know it, if it is one of them.
+    fn on_postgres(self) -> Option<postgres::Part> {
+        Some(match self {
+            Part::Drain => postgres::Part::Drain,
+            Part::Relays => postgres::Part::Relays,
+            Part::Latency => postgres::Part::Latency,
+            Part::Tax => postgres::Part::Tax,
+            Part::History => postgres::Part::History,
+            Part::Pages => return None,
+        })
     }
 }
 
@@ -92,7 +105,24 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
     // Progress goes to standard error; if that is closed there is nobody to tell.
     let tell = |step: &str| _ = writeln!(std::io::stderr(), "{step}");
     let json = options.json;
+    let parts: Vec<postgres::Part> = options.only.iter().filter_map(|part| part.on_postgres()).collect();
+    if options.only.len() > parts.len() {
+        if !parts.is_empty() {
+            return Err(Coded::not_understood(
+                "--only pages goes with no other part; measure the others in a run of their own",
+            ));
+        }
+        let times = usize::from(options.rounds) * TIMES_A_ROUND;
+        let report = pages::measure(options.database.as_deref(), options.history, times, tell).await?;
+        show(&report, json)?;
+        return Ok(if report.is_fine() { End::Fine } else { End::Bad });
+    }
     let Some(database) = options.database else {
+        if !parts.is_empty() {
+            return Err(Coded::not_understood(
+                "--only names a part that needs PostgreSQL; add --database URL",
+            ));
+        }
         let Options { events, rounds, rate, duration, .. } = options;
         let plan = Plan { events, rounds: usize::from(rounds), rate, duration };
         return show(&posthaste_bench::run(&plan, tell).await?, json);
@@ -107,7 +137,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<End> {
         duration: options.duration,
         history: options.history,
         held: options.held,
-        only: options.only.into_iter().map(Into::into).collect(),
+        only: parts,
     };
     show(&postgres::run(&plan, tell).await?, json)
 }
