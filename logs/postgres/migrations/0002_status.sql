@@ -109,7 +109,7 @@ select
     when not {wanted}(s.filter::json -> 'types', o.event_type) or not {wanted}(s.filter::json -> 'topics', o.topic)
       then 'skipped'
     when last.has_passed is not true then 'pending'
-    -- Nobody delivered it if the line that passed it was a reset: the start of the subscription, or an operaur's.
+    -- Nobody delivered it if the line that passed it was a reset: the start of the subscription, or an operator's.
     when exists (
         select from {lines} r
         join {snapshots} rf on rf.number = r.from_snapshot
@@ -172,7 +172,7 @@ left join lateral (
   join {snapshots} lf on lf.number = line.from_snapshot
   join {snapshots} lt on lt.number = line.to_snapshot) last on true;
 
--- For operaurs, by this database's clock: pending, failed, delayed, delivered, dead or skipped. (Only the relay that reads an event
+-- For operators, by this database's clock: pending, failed, delayed, delivered, dead or skipped. (Only the relay that reads an event
 -- knows that it is processing, so the word is not here.)
 create view {status} as
 select

@@ -10,7 +10,7 @@ select
   case
     when counted.events <= 10000 then counted.events
     else greatest(counted.events, least(
-      (select max(position) - min(position) + 1 from {log}),
+      (select position from {log} order by position desc limit 1) - (select position from {log} order by position limit 1) + 1,
       (select (c.reltuples / c.relpages * (pg_relation_size(c.oid) / current_setting('block_size')::bigint))::bigint
         from pg_class c
         where c.oid = '{log}'::regclass and c.relpages > 0 and c.reltuples > 0)))

@@ -1,20 +1,24 @@
--- $1 positions. Newest first.
-select
-  o.position,
-  o.id,
-  o.event_type,
-  o.event_version,
-  o.topic,
-  o.key,
-  o.lane,
-  o.aggregate_type,
-  o.aggregate_id,
-  o.version,
-  o.tenant_id,
-  o.correlation_id,
-  o.occurred_at,
-  o.created_at,
-  o.deliver_after
+-- $1 positions. Newest first ("offset 0": by their positions one by one, and never by the whole log).
+select o.*
 from unnest($1::bigint[]) page (position)
-join {log} o on o.position = page.position
-order by o.position desc;
+cross join lateral (
+  select
+    position,
+    id,
+    event_type,
+    event_version,
+    topic,
+    key,
+    lane,
+    aggregate_type,
+    aggregate_id,
+    version,
+    tenant_id,
+    correlation_id,
+    occurred_at,
+    created_at,
+    deliver_after
+  from {log} event
+  where event.position = page.position
+  offset 0) o
+order by page.position desc;

@@ -133,8 +133,8 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "api-dry-run-drops",
         breaks: "a dry run drops a subscription",
         file: "crates/server/src/api/subscriptions.rs",
-        find: "    if !dry_run {\n        _ = act(&app, drop, &who).await?;\n",
-        replace: "    if !dry_run || found.paused {\n        _ = act(&app, drop, &who).await?;\n",
+        find: "    if dry_run {\n        app.admin()?.foresee(&drop).await?;\n",
+        replace: "    if dry_run && !found.paused {\n        app.admin()?.foresee(&drop).await?;\n",
         caught_by: DROPPING,
     },
 ];
