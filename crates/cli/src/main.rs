@@ -31,7 +31,7 @@ mod subscriptions;
 mod tail;
 mod token;
 
-use std::{io::Write, process::ExitCode};
+use std::{io::Write, num::NonZero, process::ExitCode, thread::available_parallelism};
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -137,14 +137,22 @@ fn main() -> ExitCode {
 }
 
 fn run_to_the_end(command: Command) -> anyhow::Result<End> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    // Who says how many has it his way.
+    if std::env::var_os("TOKIO_WORKER_THREADS").is_none() {
+        runtime.worker_threads(workers(available_parallelism().map_or(1, NonZero::get)));
+    }
+    let runtime = runtime.enable_all().build().context("cannot start the runtime")?;
     let end = runtime.block_on(run(command));
     // A write to a pipe that nobody reads never ends; what it still delivers counts as not delivered anyway.
     runtime.shutdown_background();
     end
+}
+
+/// How many threads work on that many processors. Clients of Kafka and SQLite have threads of their own, and each worker more is woken for events that one
+/// would have had time for: with two instead of one a relay at 1,000 events a second takes a fifth more of the processor.
+fn workers(processors: usize) -> usize {
+    (processors / 2).max(1)
 }
 
 async fn run(command: Command) -> anyhow::Result<End> {

@@ -1,7 +1,16 @@
--- $1 now or null, $2 how many parked rows are looked at one by one. One row a subscription, by name: name, paused; how many are parked, and how many of
--- those wait for their time; how many rows were looked at, and how many of them are in the way and have not failed; when the oldest that is in the
--- way was written; unresolved dead letters, and those that died in the last hour ("is true": by the index of times, and not by all that the subscription
--- ever had).
+-- $1 now or null, $2 how many parked rows, and how many of the last dead letters, are looked at one by one. One row a subscription, by name: name,
+-- paused; how many are parked, and how many of those wait for their time; how many rows were looked at, and how many of them are in the way and have not
+-- failed; when the oldest that is in the way was written; unresolved dead letters, and those that died in the last hour.
+with died as materialized (
+  select last.subscription, count(*) as letters
+  from (
+    select d.subscription
+    from {dead} d
+    where d.moved_at >= coalesce($1, statement_timestamp()) - interval '1 hour'
+    order by d.moved_at desc
+    limit $2) last
+  group by last.subscription
+)
 select
   s.name,
   s.paused,
@@ -17,9 +26,7 @@ select
     order by p.position
     limit 1),
   (select count(*) from {dead} d where d.subscription = s.name and d.resolution is null and d.dead_id > -1),
-  (select count(*)
-    from {dead} d
-    where d.moved_at >= coalesce($1, statement_timestamp()) - interval '1 hour' and (d.subscription = s.name) is true)
+  coalesce((select died.letters from died where died.subscription = s.name), 0)
 from {subscriptions} s
 cross join lateral (
   select

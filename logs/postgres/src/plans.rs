@@ -90,7 +90,7 @@ const COUNTED: [(&str, &str); 9] = [
     ("orphaned_parked", "Limit"),
     ("status_log", "Index Only Scan using outbox_pkey on outbox"),
     ("status_subscriptions", "Index Only Scan using outbox_dead_waiting on outbox_dead"),
-    ("status_subscriptions", "Index Only Scan using outbox_dead_moved on outbox_dead"),
+    ("status_subscriptions", "Index Only Scan Backward using outbox_dead_moved on outbox_dead"),
     ("status_subscriptions", "Index Only Scan using outbox_parked_key on outbox_parked"),
     ("summaries", "Index Scan using outbox_pkey on outbox event"),
 ];

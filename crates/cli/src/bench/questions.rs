@@ -89,7 +89,7 @@ pub(super) async fn questions(caller: &Caller) -> anyhow::Result<Vec<Question>> 
         whole("events", "the whole page", &["subscriptions", "events"]),
         whole("dead letters", "the whole page", &["dead-letters/groups", "dead-letters", "jobs"]),
         whole("subscriptions", "the whole page", &["subscriptions", "checks"]),
-        whole("relays", "the whole page", &["subscriptions", "relays", "subscriptions/search/lanes"]),
+        whole("relays", "the whole page", &["status", "subscriptions/search/lanes"]),
         whole("relays", "lanes, nothing ahead", &["subscriptions/billing/lanes"]),
         whole("overview", "status", &["status"]),
     ];

@@ -115,11 +115,14 @@ impl JobRequest {
     }
 }
 
-/// What a viewer can ask about one job. [`Status`](super::Status) tells only of the latest.
+/// What a viewer can ask about jobs.
 #[async_trait]
 pub trait Jobs: Send + Sync + 'static {
     /// The job of this number, however many there were since.
     async fn job(&self, job_id: i64) -> Result<Job>;
+
+    /// Those that are not over, and the last ones that are, newest first: what [`Status`](super::Status) tells of them, without the rest.
+    async fn jobs(&self) -> Result<Vec<Job>>;
 }
 
 /// A job, as it stands.

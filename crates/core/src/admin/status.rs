@@ -53,7 +53,7 @@ pub struct SubscriptionStatus {
     pub delayed: u64,
     /// Unresolved dead letters.
     pub dead: u64,
-    /// Events that died in the last hour, resolved since or not.
+    /// Events that died in the last hour, resolved since or not, among the last 10,000 dead letters of the log.
     pub dead_last_hour: u64,
     /// Deliveries that its lines tell of.
     pub delivered: u64,

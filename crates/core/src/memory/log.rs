@@ -122,6 +122,10 @@ impl Jobs for MemoryLog {
     async fn job(&self, job_id: i64) -> Result<Job> {
         self.with_store(|store| store.jobs.get(job_id).cloned())
     }
+
+    async fn jobs(&self) -> Result<Vec<Job>> {
+        Ok(self.with_store(|store| store.jobs.latest()))
+    }
 }
 
 #[async_trait]

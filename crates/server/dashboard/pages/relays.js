@@ -11,8 +11,8 @@ export const title = "Relays and lanes";
 const AGAIN = 3000;
 
 export async function show(page) {
-  const { items } = await get("subscriptions", {}, page.signal);
-  const names = items.map(({ name }) => name);
+  let status = await get("status", {}, page.signal);
+  const names = status.subscriptions.map(({ name }) => name);
   const chosen = names.includes(page.params.get("subscription")) ? page.params.get("subscription") : names[0];
   const [relays, lanes] = [h("div"), h("div")];
   put(page.body, relays, lanes);
@@ -21,9 +21,10 @@ export async function show(page) {
     await load(
       relays,
       async () => {
-        const found = await get("relays", {}, page.signal);
-        letters = new Map(found.items.map((relay, index) => [relay.relay, letter(index)]));
-        return ofRelays(found.items, letters);
+        const found = (status ?? (await get("status", {}, page.signal))).relays;
+        status = null;
+        letters = new Map(found.map((relay, index) => [relay.relay, letter(index)]));
+        return ofRelays(found, letters);
       },
       3,
     );

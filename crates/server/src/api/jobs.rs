@@ -121,8 +121,8 @@ pub(crate) struct Jobs {
 #[utoipa::path(get, path = "/jobs", tag = "jobs", operation_id = "list_jobs", responses((status = 200, body = Jobs)))]
 pub(crate) async fn list(State(app): State<App>, Query(query): Query) -> Answer<Jobs> {
     query.end()?;
-    let status = app.admin()?.status().await?;
-    Ok(Json(Jobs { items: status.jobs.into_iter().map(JobView::of).collect() }))
+    let jobs = app.admin()?.jobs().await?;
+    Ok(Json(Jobs { items: jobs.into_iter().map(JobView::of).collect() }))
 }
 
 /// One job, as it stands, however many there were since.

@@ -35,7 +35,7 @@ pub(crate) struct SubscriptionView {
     delayed: u64,
     /// Unresolved dead letters.
     dead: u64,
-    /// Events that died in the last hour, resolved since or not.
+    /// Events that died in the last hour, resolved since or not, among the last 10,000 dead letters of the log.
     dead_last_hour: u64,
     /// Deliveries that its lines tell of.
     delivered: u64,

@@ -96,6 +96,14 @@ pub(super) async fn job(log: &Inner, job_id: i64) -> Result<Job> {
     found
 }
 
+/// The latest, for whoever looks.
+pub(super) async fn jobs(log: &Inner) -> Result<Vec<Job>> {
+    let mut connection = reading(log).await?;
+    let found = latest(log, &mut connection).await?;
+    connection.put_back().await?;
+    Ok(found)
+}
+
 pub(super) async fn find(log: &Inner, connection: &mut PgConnection, job_id: i64) -> Result<Job> {
     let found = log.query(&log.statements.find_job).bind(job_id).fetch_optional(connection).await;
     job_of(&found.map_err(failed("find a job"))?.ok_or_else(|| refuse::no_job(job_id))?)

@@ -92,6 +92,14 @@ pub(super) async fn job(log: &Inner, job_id: i64) -> Result<Job> {
     found
 }
 
+/// The latest, for whoever looks.
+pub(super) async fn jobs(log: &Inner) -> Result<Vec<Job>> {
+    let mut connection = log.admin.take().await?;
+    let found = latest(log, &mut connection).await?;
+    connection.put_back();
+    Ok(found)
+}
+
 pub(super) async fn find(log: &Inner, connection: &mut SqliteConnection, job_id: i64) -> Result<Job> {
     let row = sqlx::query(log.statements.find_job.clone())
         .bind(job_id)

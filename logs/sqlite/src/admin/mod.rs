@@ -37,6 +37,10 @@ impl Jobs for SqliteLog {
     async fn job(&self, job_id: i64) -> Result<Job> {
         jobs::job(self.inner(), job_id).await
     }
+
+    async fn jobs(&self) -> Result<Vec<Job>> {
+        jobs::jobs(self.inner()).await
+    }
 }
 
 #[async_trait]

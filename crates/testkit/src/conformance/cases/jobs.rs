@@ -330,7 +330,10 @@ async fn work<S: Subject>(bench: &Bench<'_, S>) -> Worked {
 }
 
 async fn jobs<S: Subject>(bench: &Bench<'_, S>) -> Vec<Job> {
-    bench.subject.admin().status().await.expect("status").jobs
+    let admin = bench.subject.admin();
+    let jobs = admin.jobs().await.expect("jobs");
+    assert_eq!(jobs, admin.status().await.expect("status").jobs, "the status tells of the same");
+    jobs
 }
 
 /// The newest job.
