@@ -128,4 +128,12 @@ pub(crate) const FAULTS: &[Fault] = &[
         replace: "return Err(Problem::refused(format!(",
         caught_by: &[server("--test server -- fuzz::")],
     },
+    Fault {
+        name: "server-answer-unlike-the-document",
+        breaks: "an operation answers with another body than the document says",
+        file: "crates/server/src/api/jobs.rs",
+        find: "operation_id = \"list_jobs\", responses((status = 200, body = Jobs))",
+        replace: "operation_id = \"list_jobs\", responses((status = 200, body = JobView))",
+        caught_by: &[server("--test server -- fuzz::")],
+    },
 ];

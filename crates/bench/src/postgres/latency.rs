@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use posthaste::{Delivery, Entry, EventId, Fault, Position, Result, Sink, Subscription};
+use posthaste::{Delivery, Entry, EventId, Fault, Position, Result, Sink, Start, Subscription};
 use posthaste_envelope::Format;
 use posthaste_kafka::KafkaSink;
 use posthaste_postgres::PostgresLog;
@@ -103,10 +103,10 @@ pub(crate) async fn run(shop: &Shop, brokers: Option<&str>, meter: &Meter, load:
     };
     let watch =
         Arc::new(Watch { inner, wanted: events, acknowledged: Mutex::default(), done: Notify::new() });
-    let relay = RelayBuilder::new(shop.another().await?)
-        .subscribe(Subscription::new("latency"), Arc::clone(&watch) as _)
-        .start()
-        .await?;
+    // Whatever the log has already is not for it.
+    let fresh = Subscription { start: Start::Now, ..Subscription::new("latency") };
+    let relay =
+        RelayBuilder::new(shop.another().await?).subscribe(fresh, Arc::clone(&watch) as _).start().await?;
     let before = meter.start().await?;
     let published = publish_apart(shop, relay.hot(), load).await?;
     watch.done.notified().await;
