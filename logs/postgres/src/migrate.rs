@@ -148,3 +148,31 @@ pub(crate) fn nothing_there(place: &Place) -> Error {
     };
     unusable(format!("there are no tables with the prefix {place}; run `posthaste migrate`"))
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::ConnectOptions;
+
+    use super::*;
+    use crate::options::{PostgresOptions, Source};
+
+    /// Who waits for the lock has looked before, and a server process remembers that there was nothing.
+    #[tokio::test]
+    async fn tables_that_somebody_made_meanwhile_are_seen() {
+        const SCHEMA: &str = "t_made_meanwhile";
+        let place = Place::new(Some(SCHEMA), "outbox").unwrap();
+        let source = Source::parse(&posthaste_services::postgres_url(), &PostgresOptions::default()).unwrap();
+        let mut looks = source.pinned().connect().await.unwrap();
+        let mut makes = source.pinned().connect().await.unwrap();
+        run(&mut makes, format!("drop schema if exists {SCHEMA} cascade")).await.unwrap();
+
+        run(&mut looks, "begin".to_owned()).await.unwrap();
+        assert!(!exists(&mut looks, &place).await.unwrap());
+        run(&mut makes, format!("create schema {SCHEMA}; create table {SCHEMA}.outbox_meta ()"))
+            .await
+            .unwrap();
+        assert!(exists(&mut looks, &place).await.unwrap());
+
+        run(&mut makes, format!("drop schema {SCHEMA} cascade")).await.unwrap();
+    }
+}

@@ -306,7 +306,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: "logs/postgres/sql/exists.sql",
         find: " is not null from pg_namespace limit 1;",
         replace: " is not null;",
-        caught_by: &[some("--test postgres -- opening::many")],
+        caught_by: &[some("--lib -- migrate::")],
     },
     Fault {
         name: "postgres-one-event-with-columns-exchanged",
