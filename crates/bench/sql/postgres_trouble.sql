@@ -4,7 +4,7 @@ insert into outbox_dead (
   subscription, position, lane, id, key, event_type, event_version, topic, aggregate_type, aggregate_id, tenant_id, content_type,
   occurred_at, checked, payload, reason, error, attempts, holds, moved_at)
 select
-  'billing', o.position, o.lane, o.id, o.key, o.event_type, o.event_version, o.topic, o.aggregate_type, o.aggregate_id,
+  'billing', o.position, outbox_lane(o.key, o.id), o.id, o.key, o.event_type, o.event_version, o.topic, o.aggregate_type, o.aggregate_id,
   o.tenant_id, o.content_type, o.occurred_at, true, o.payload,
   (array['max_retries_exceeded', 'poison_message', 'schema_validation_failed', 'processing_timeout', 'permanent_failure'])[
     1 + p / 100 % 5],
@@ -24,7 +24,7 @@ insert into outbox_dead (
   subscription, position, lane, id, key, event_type, event_version, topic, content_type, occurred_at, checked, payload, reason, error,
   attempts, holds, moved_at, resolution, resolved_at, resolved_by)
 select
-  'billing', o.position, o.lane, o.id, o.key, o.event_type, o.event_version, o.topic, o.content_type, o.occurred_at, true, o.payload,
+  'billing', o.position, outbox_lane(o.key, o.id), o.id, o.key, o.event_type, o.event_version, o.topic, o.content_type, o.occurred_at, true, o.payload,
   'permanent_failure', 'refused', 1, false, now(), 'discarded', now(), 'ada'
 from generate_series(2001, (select max(position) from outbox), 5000) p
 join outbox o on o.position = p
@@ -34,7 +34,7 @@ insert into outbox_parked (
   subscription, position, lane, id, key, event_type, event_version, topic, content_type, occurred_at, checked, payload, attempts, due_at,
   delayed, last_error, first_attempt_at, last_attempt_at)
 select
-  'billing', o.position, o.lane, o.id, o.key, o.event_type, o.event_version, o.topic, o.content_type, o.occurred_at, true, o.payload,
+  'billing', o.position, outbox_lane(o.key, o.id), o.id, o.key, o.event_type, o.event_version, o.topic, o.content_type, o.occurred_at, true, o.payload,
   case when p % 20000 = 7 then 0 else 3 end,
   now() + interval '1 hour',
   p % 20000 = 7,

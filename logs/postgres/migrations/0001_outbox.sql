@@ -20,9 +20,6 @@ create table {log} (
   -- Where the write-ahead log stood.
   lsn pg_lsn not null default pg_current_wal_insert_lsn(),
   id uuid not null default gen_random_uuid(),
-  -- All events of one key are in one lane; an event without a key is in any.
-  lane smallint not null generated always as (
-    ((hashtextextended(coalesce(key, id::text), 0) & 9223372036854775807) % {lanes})::smallint) stored,
   -- True if the writer made sure that payload and headers can be read; then readers need not check each row again. Leave it
   -- alone in plain SQL: a row without it is checked whenever it is read, and one that is broken stops nothing.
   checked boolean not null default false,
@@ -49,6 +46,13 @@ create table {log} (
   constraint "{prefix}_payload" check (num_nonnulls(payload, payload_bytes) = 1),
   constraint "{prefix}_names" check (topic <> '' and event_type <> '')
 );
+
+-- In which lane an event is: all events of one key are in one, an event without a key is in any. No generated column: PostgreSQL
+-- makes the expression of one ready anew for each insert, which costs more than to work it out whenever the event is read. (Written
+-- so that the planner puts it into the statement that uses it.)
+create function {lane}(key text, id uuid) returns smallint language sql immutable parallel safe as $$
+  select ((hashtextextended(coalesce(key, id::text), 0) & 9223372036854775807) % {lanes})::smallint
+$$;
 
 create unique index "{prefix}_id" on {log} (id);
 -- Where a window begins and ends.

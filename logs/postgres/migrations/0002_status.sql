@@ -52,29 +52,29 @@ cross join lateral (
     where x < (select b.xid from furthest_behind b)
   )
   -- "position + 0" keeps the primary key out of it, whatever is asked of the position.
-  select o.position + 0 as position, o.lane, o.created_at
+  select o.position + 0 as position, {lane}(o.key, o.id) as lane, o.created_at
   from furthest_behind b
   join {log} o on o.xid >= b.xid
-  join cursors c on c.lane = o.lane
+  join cursors c on c.lane = {lane}(o.key, o.id)
   where not pg_visible_in_snapshot(o.xid, c.to_seen)
     and not {passed}(o.xid, o.position, c.from_seen, c.to_seen, c.after_position)
   union all
-  select o.position, o.lane, o.created_at
+  select o.position, {lane}(o.key, o.id), o.created_at
   from under_way u
   cross join lateral (
-    select l.xid, l.position, l.lane, l.created_at
+    select l.xid, l.position, l.key, l.id, l.created_at
     from {log} l
     where l.xid = u.xid
     -- One lookup for each, however many the planner expects.
     offset 0) o
-  join cursors c on c.lane = o.lane
+  join cursors c on c.lane = {lane}(o.key, o.id)
   where not pg_visible_in_snapshot(o.xid, c.to_seen)
     and not {passed}(o.xid, o.position, c.from_seen, c.to_seen, c.after_position)
   union all
-  select o.position, o.lane, o.created_at
+  select o.position, {lane}(o.key, o.id), o.created_at
   from furthest_behind b
   join {log} o on o.position > b.position
-  join cursors c on c.lane = o.lane
+  join cursors c on c.lane = {lane}(o.key, o.id)
   where pg_visible_in_snapshot(o.xid, c.to_seen)
     and not {passed}(o.xid, o.position, c.from_seen, c.to_seen, c.after_position)) e;
 
@@ -96,7 +96,7 @@ select
   o.event_type,
   o.topic,
   o.key,
-  o.lane,
+  {lane}(o.key, o.id) as lane,
   o.created_at,
   coalesce(p.attempts, d.attempts, 0) as attempts,
   case when p.position is null then d.error else p.last_error end as last_error,
@@ -114,19 +114,19 @@ select
         select from {lines} r
         join {snapshots} rf on rf.number = r.from_snapshot
         join {snapshots} rt on rt.number = r.to_snapshot
-        where r.subscription = s.name and r.lane = o.lane and r.kind = 'reset'
+        where r.subscription = s.name and r.lane = {lane}(o.key, o.id) and r.kind = 'reset'
           and {passed}(o.xid, o.position, rf.snapshot, rt.snapshot, r.after_position)
           and (r.n = s.first_line or exists (
             select from {lines} b
             join {snapshots} bf on bf.number = b.from_snapshot
             join {snapshots} bt on bt.number = b.to_snapshot
-            where b.subscription = s.name and b.lane = o.lane and b.n = r.n - 1
+            where b.subscription = s.name and b.lane = {lane}(o.key, o.id) and b.n = r.n - 1
               and not {passed}(o.xid, o.position, bf.snapshot, bt.snapshot, b.after_position)))
           and not exists (
             select from {lines} a
             join {snapshots} af on af.number = a.from_snapshot
             join {snapshots} au on au.number = a.to_snapshot
-            where a.subscription = s.name and a.lane = o.lane and a.kind = 'reset' and a.n > r.n
+            where a.subscription = s.name and a.lane = {lane}(o.key, o.id) and a.kind = 'reset' and a.n > r.n
               and not {passed}(o.xid, o.position, af.snapshot, au.snapshot, a.after_position)))
       then 'skipped'
     -- The line that passed it is pruned: then only the start is known.
@@ -135,14 +135,14 @@ select
         select from {lines} r
         join {snapshots} rf on rf.number = r.from_snapshot
         join {snapshots} rt on rt.number = r.to_snapshot
-        where r.subscription = s.name and r.lane = o.lane and r.kind = 'reset'
+        where r.subscription = s.name and r.lane = {lane}(o.key, o.id) and r.kind = 'reset'
           and not {passed}(o.xid, o.position, rf.snapshot, rt.snapshot, r.after_position))
       and (
         select {passed}(o.xid, o.position, ff.snapshot, ft.snapshot, first.after_position)
         from (
           select l.from_snapshot, l.to_snapshot, l.after_position
           from {lines} l
-          where l.subscription = s.name and l.lane = o.lane
+          where l.subscription = s.name and l.lane = {lane}(o.key, o.id)
           order by l.n
           limit 1) first
         join {snapshots} ff on ff.number = first.from_snapshot
@@ -166,7 +166,7 @@ left join lateral (
   from (
     select l.from_snapshot, l.to_snapshot, l.after_position
     from {lines} l
-    where l.subscription = s.name and l.lane = o.lane
+    where l.subscription = s.name and l.lane = {lane}(o.key, o.id)
     order by l.n desc
     limit 1) line
   join {snapshots} lf on lf.number = line.from_snapshot

@@ -7,15 +7,15 @@
         then false
       when exists (
         select from {parked} p
-        where p.subscription = $2 and p.lane = o.lane and p.key = o.key and not p.delayed and p.position + 0 < o.position)
+        where p.subscription = $2 and p.lane = {lane}(o.key, o.id) and p.key = o.key and not p.delayed and p.position + 0 < o.position)
         then true
       when exists (
         select from {parked} p
-        where p.subscription = $2 and p.lane = o.lane and p.key = o.key and p.delayed
+        where p.subscription = $2 and p.lane = {lane}(o.key, o.id) and p.key = o.key and p.delayed
           and p.due_at <= coalesce($4, statement_timestamp()) and p.position + 0 < o.position)
         then true
       else $3 and exists (
         select from {dead} d
-        where d.subscription = $2 and d.lane = o.lane and d.key = o.key and d.resolution is null and d.holds
+        where d.subscription = $2 and d.lane = {lane}(o.key, o.id) and d.key = o.key and d.resolution is null and d.holds
           and d.position < o.position)
     end

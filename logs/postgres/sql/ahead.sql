@@ -18,33 +18,33 @@ under_way as materialized (
   cross join lateral pg_snapshot_xip(c.to_seen) x
   where x < (select b.xid from furthest_behind b)
 ),
-begun as materialized (
-  select o.position, o.lane, o.created_at
+begun as (
+  select o.position, {lane}(o.key, o.id) as lane, o.created_at
   from furthest_behind b
   join {log} o on o.position > b.position
-  join cursors c on c.lane = o.lane
+  join cursors c on c.lane = {lane}(o.key, o.id)
   where pg_visible_in_snapshot(o.xid, c.to_seen)
     and not {passed}(o.xid, o.position, c.from_seen, c.to_seen, c.after_position)
   limit $2
 ),
-newer as materialized (
-  select o.position, o.lane, o.created_at
+newer as (
+  select o.position, {lane}(o.key, o.id) as lane, o.created_at
   from furthest_behind b
   join {log} o on o.xid >= b.xid
-  join cursors c on c.lane = o.lane
+  join cursors c on c.lane = {lane}(o.key, o.id)
   where not pg_visible_in_snapshot(o.xid, c.to_seen)
     and not {passed}(o.xid, o.position, c.from_seen, c.to_seen, c.after_position)
   limit $2
 ),
-late as materialized (
-  select o.position, o.lane, o.created_at
+late as (
+  select o.position, {lane}(o.key, o.id) as lane, o.created_at
   from under_way u
   cross join lateral (
-    select l.xid, l.position, l.lane, l.created_at
+    select l.xid, l.position, l.key, l.id, l.created_at
     from {log} l
     where l.xid = u.xid
     offset 0) o
-  join cursors c on c.lane = o.lane
+  join cursors c on c.lane = {lane}(o.key, o.id)
   where not pg_visible_in_snapshot(o.xid, c.to_seen)
     and not {passed}(o.xid, o.position, c.from_seen, c.to_seen, c.after_position)
   limit $2

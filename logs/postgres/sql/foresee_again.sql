@@ -15,7 +15,7 @@ select count(*), coalesce(min(position), 0), coalesce(max(position), 0)
 from (
   select o.position
   from {log} o
-  join cursors c on c.lane = o.lane
+  join cursors c on c.lane = {lane}(o.key, o.id)
   cross join filter f
   where o.position > $2
     and {passed}(o.xid, o.position, c.from_seen, c.to_seen, c.after_position)

@@ -2,5 +2,5 @@
 select count(*)
 from (
   select from {log} o
-  where o.lane = any ($1::smallint[])
+  where {lane}(o.key, o.id) = any ($1::smallint[])
   limit $2) orphaned;

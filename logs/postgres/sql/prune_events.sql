@@ -18,7 +18,7 @@ cursors as materialized (
     limit 1) l
 ),
 looked_at as materialized (
-  select o.position, o.xid, o.lane, o.created_at
+  select o.position, o.xid, {lane}(o.key, o.id) as lane, o.created_at
   from {log} o
   where o.position > $4
   order by o.position

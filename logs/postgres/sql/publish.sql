@@ -6,7 +6,7 @@ with added as (
   from rows from (json_to_recordset($1::text::json) as ({record})) with ordinality as e
   order by e.ordinality
   on conflict do nothing
-  returning id, position, lane
+  returning id, position, {lane}(key, id) as lane
 )
 select coalesce(json_agg(json_build_array(id, position, lane)), '[]')::text
 from added;

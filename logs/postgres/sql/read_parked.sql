@@ -39,7 +39,7 @@ going(position) as materialized (
   order by position
   limit $6
 )
-select {entry}, o.attempts
+select o.position, o.lane, {entry}, o.attempts
 from going
 join {parked} o on o.subscription = $2 and o.position = going.position
 order by o.position;

@@ -9,7 +9,7 @@ cross join lateral (
     event_version,
     topic,
     key,
-    lane,
+    {lane}(key, id) as lane,
     aggregate_type,
     aggregate_id,
     version,

@@ -15,7 +15,7 @@ use posthaste_core::{
 use sqlx::{PgPool, SqlStr, postgres::PgPoolOptions};
 
 use crate::{
-    admin::Plans,
+    admin::Desks,
     append,
     doorbell::{self, Bell},
     hold,
@@ -54,8 +54,7 @@ pub(crate) struct Inner {
     pub(crate) appenders: Slots,
     pub(crate) hold: Slot,
     pub(crate) upkeep: Slot,
-    pub(crate) admin: Slot,
-    pub(crate) plans: Plans,
+    pub(crate) desks: Desks,
     /// Where pruning goes on.
     pub(crate) pruned_to: AtomicI64,
     bell: Bell,
@@ -115,8 +114,7 @@ impl PostgresLog {
             appenders: Slots::new(source.clone(), known),
             hold: Slot::pinned(&source, known),
             upkeep: Slot::pinned(&source, known),
-            admin: Slot::pinned(&source, known),
-            plans: Plans::default(),
+            desks: Desks::new(&source, known),
             pruned_to: AtomicI64::new(0),
             bell: Bell::new(&source, &place, &statements),
             pool: PgPoolOptions::new().max_connections(POOL_SIZE).connect_lazy_with(source.plain()),

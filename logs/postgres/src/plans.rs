@@ -233,11 +233,11 @@ impl Bench {
                from outbox_subscriptions s, generate_series(0, 63) lane, generate_series(1, 300) n;
              insert into outbox_parked (subscription, position, lane, id, key, event_type, event_version, topic, content_type,
                occurred_at, checked, payload, attempts, due_at, delayed)
-               select 'billing', position, lane, id, key, event_type, event_version, topic, content_type, occurred_at, true,
+               select 'billing', position, outbox_lane(key, id), id, key, event_type, event_version, topic, content_type, occurred_at, true,
                  payload, 1, now(), false from outbox where position % 5 = 0;
              insert into outbox_dead (subscription, position, lane, id, key, event_type, event_version, topic, content_type,
                occurred_at, checked, payload, reason, error, attempts, holds, moved_at)
-               select 'billing', position, lane, id, key, event_type, event_version, topic, content_type, occurred_at, true,
+               select 'billing', position, outbox_lane(key, id), id, key, event_type, event_version, topic, content_type, occurred_at, true,
                  payload, 'permanent_failure', 'x', 1, position % 10 = 0, now() from outbox where position % 5 = 1;
              insert into outbox_journal (at, what, subscription, position, done_by)
                select now(), 'failed', 'billing', i, 'r' from generate_series(1, 20000) i;",

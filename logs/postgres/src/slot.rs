@@ -15,6 +15,9 @@ use crate::{
     options::{BEGIN, Source},
 };
 
+/// The right to a slot's connection, whether there is one or not.
+pub(crate) type Turn<'s> = MutexGuard<'s, Option<PgConnection>>;
+
 /// A place for one connection. Whoever works with it has it alone.
 pub(crate) struct Slot {
     options: PgConnectOptions,
@@ -39,12 +42,21 @@ impl Slot {
 
     /// Takes the connection out, and opens one if there is none.
     pub(crate) async fn take(&self) -> Result<Taken<'_>> {
-        let mut place = self.connection.lock().await;
-        let connection = match place.take() {
+        self.take_from(self.wait().await).await
+    }
+
+    /// Waits until nobody works with it. Who stops waiting has done nothing.
+    pub(crate) async fn wait(&self) -> Turn<'_> {
+        self.connection.lock().await
+    }
+
+    /// As [`take`](Self::take), for who has waited.
+    pub(crate) async fn take_from<'s>(&'s self, mut turn: Turn<'s>) -> Result<Taken<'s>> {
+        let connection = match turn.take() {
             Some(connection) => connection,
             None => self.connect().await?,
         };
-        let mut taken = Taken { place, connection, began: false };
+        let mut taken = Taken { turn, connection, began: false };
         if self.pooler {
             taken.open(Source::opening()).await?;
         }
@@ -111,7 +123,7 @@ impl Slots {
 /// caller stopped waiting, nobody knows in what state it is, so it is closed, which also undoes whatever it had begun.
 #[must_use = "a connection that is not put back is closed"]
 pub(crate) struct Taken<'s> {
-    place: MutexGuard<'s, Option<PgConnection>>,
+    turn: Turn<'s>,
     connection: PgConnection,
     began: bool,
 }
@@ -133,7 +145,7 @@ impl Taken<'_> {
         if self.began {
             sqlx::raw_sql("commit").execute(&mut self.connection).await.map_err(failed("commit"))?;
         }
-        *self.place = Some(self.connection);
+        *self.turn = Some(self.connection);
         Ok(())
     }
 }

@@ -29,8 +29,8 @@ const RECORD: &str = "id uuid, key text, event_type text, event_version text, to
      idempotency_key text, deliver_after bigint, retry text, occurred_at bigint, checked boolean, payload text, \
      payload_base64 text";
 
-/// The columns of an entry, of a table or alias `o`, in the order in which [`entry`](crate::row::entry) reads them.
-const ENTRY: &str = "o.position, o.lane, o.id, o.key, o.event_type, nullif(o.event_version, '1.0.0'), o.topic, \
+/// The columns of an entry behind its position and lane, of a table or alias `o`, in the order in which [`entry`](crate::row::entry) reads them.
+const ENTRY: &str = "o.id, o.key, o.event_type, nullif(o.event_version, '1.0.0'), o.topic, \
      o.aggregate_type, o.aggregate_id, o.version, o.tenant_id, nullif(o.content_type, 'application/json'), o.headers, \
      o.correlation_id, o.idempotency_key, o.deliver_after, o.retry, o.occurred_at, o.checked, {payload}";
 
@@ -126,7 +126,7 @@ impl Place {
 }
 
 /// How the statements name tables, sequences, views and functions, and what their real names end with.
-const NAMES: [(&str, &str); 24] = [
+const NAMES: [(&str, &str); 25] = [
     ("{log}", ""),
     ("{positions}", "position_seq"),
     ("{meta}", "meta"),
@@ -151,6 +151,7 @@ const NAMES: [(&str, &str); 24] = [
     ("{status}", "status"),
     ("{passed}", "passed"),
     ("{uncheck}", "uncheck"),
+    ("{lane}", "lane"),
 ];
 
 fn check(what: &str, text: &str) -> Result<String> {

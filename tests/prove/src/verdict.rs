@@ -23,9 +23,10 @@ pub(crate) struct Facts {
 impl Facts {
     pub(crate) async fn gather(database: &str) -> Result<Self> {
         let mut connection = database.parse::<PgConnectOptions>()?.connect().await?;
-        let rows = sqlx::query("select id::text, position, lane, key from outbox order by position")
-            .fetch_all(&mut connection)
-            .await?;
+        let rows =
+            sqlx::query("select id::text, position, outbox_lane(key, id), key from outbox order by position")
+                .fetch_all(&mut connection)
+                .await?;
         let committed = rows
             .iter()
             .map(|row| {

@@ -316,4 +316,12 @@ pub(crate) const FAULTS: &[Fault] = &[
         replace: "$13::text, $12::text,",
         caught_by: &[some("--test postgres -- publishing::one_event")],
     },
+    Fault {
+        name: "postgres-one-desk-for-all",
+        breaks: "a click waits until the database has told how the whole log stands",
+        file: "logs/postgres/src/admin/desk.rs",
+        find: "Either::Right((turn, _)) => (second, turn),",
+        replace: "Either::Right((turn, _)) => { drop(turn); (first, first.slot.wait().await) }",
+        caught_by: &[some("--test postgres -- jobs::")],
+    },
 ];

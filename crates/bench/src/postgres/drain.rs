@@ -159,7 +159,7 @@ async fn read_bare(shop: &Shop) -> Result<()> {
     let mut after = 0_i64;
     loop {
         let mut rows = sqlx::query(
-            "select position, lane, id, key, event_type, topic, payload, created_at from outbox
+            "select position, checked, id, key, event_type, topic, payload, created_at from outbox
              where position > $1 and pg_visible_in_snapshot(xid, (select pg_current_snapshot()))
              order by position limit $2",
         )
@@ -180,7 +180,7 @@ async fn read_bare(shop: &Shop) -> Result<()> {
 }
 
 async fn copy(shop: &Shop) -> Result<()> {
-    let statement = "copy (select position, lane, id, key, event_type, topic, payload, created_at from posthaste_bench.outbox
+    let statement = "copy (select position, checked, id, key, event_type, topic, payload, created_at from posthaste_bench.outbox
         order by position) to stdout (format binary)";
     let mut bytes = shop.pool.copy_out_raw(statement).await.map_err(failed("copy"))?;
     while let Some(part) = bytes.try_next().await.map_err(failed("copy"))? {

@@ -210,7 +210,7 @@ impl Publisher {
         let key = (self.way != Way::Hot).then(|| format!("customer-{:05}", number % 1_000));
         let row = sqlx::query(
             "insert into outbox (topic, event_type, key, payload) values ('orders', 'order.placed', $1, $2)
-             returning id::text, position, lane",
+             returning id::text, position, outbox_lane(key, id)",
         )
         .bind(key)
         .bind(format!("{{\"order\":{number},\"note\":\"{}\"}}", "x".repeat(80)))

@@ -4,13 +4,13 @@
 use posthaste_core::{Edit, Error, EventId, JobKind, OperatorAct, Result, driver::refuse, letters_text};
 use sqlx::PgConnection;
 
-use super::{is_paused, writing};
+use super::is_paused;
 use crate::{error::failed, log::Inner, record::json, row::get, statements::Bound, value::Id};
 
 pub(super) async fn act(log: &Inner, act: &OperatorAct, by: &str) -> Result<u64> {
     act.validate()?;
     check_text("who does it", by)?;
-    let mut connection = writing(log).await?;
+    let mut connection = log.desks.writing().await?;
     let mut operator = Operator { log, connection: &mut connection, by };
     let concerned = match act {
         OperatorAct::Replay(ids) => operator.replay(ids).await?,

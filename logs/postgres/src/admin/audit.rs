@@ -3,13 +3,13 @@
 use posthaste_core::{AuditEntry, AuditFilter, Paged, Result, page_size};
 use sqlx::postgres::PgRow;
 
-use super::{count, reading, rows_for};
+use super::{count, rows_for};
 use crate::{error::failed, log::Inner, row::get, value::Time};
 
 pub(super) async fn audit(log: &Inner, filter: &AuditFilter) -> Result<Paged<AuditEntry>> {
     filter.validate()?;
     let size = page_size(filter.limit)?;
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     let rows = log
         .query(&log.statements.audit)
         .bind(filter.cursor.unwrap_or(i64::MAX))

@@ -5,7 +5,7 @@ use posthaste_core::{
 };
 use sqlx::{PgConnection, postgres::PgRow};
 
-use super::{attempts, bind_filter, count, counting, payload_text, reading, rows_for};
+use super::{attempts, bind_filter, count, payload_text, rows_for};
 use crate::{
     error::{damaged, failed},
     log::Inner,
@@ -20,7 +20,7 @@ const LOOK: i64 = 10_000;
 pub(super) async fn dead(log: &Inner, filter: &DeadFilter) -> Result<Paged<DeadLetter>> {
     filter.validate()?;
     let size = page_size(filter.limit)?;
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     let span = Span::of(log, &mut connection, filter).await?;
     let rows = span
         .bind(bind_filter(log.query(&log.statements.dead_letters), filter))
@@ -135,7 +135,7 @@ pub(super) async fn resolution(
 
 pub(super) async fn groups(log: &Inner, filter: &DeadFilter) -> Result<Vec<DeadGroup>> {
     filter.validate()?;
-    let mut connection = counting(log).await?;
+    let mut connection = log.desks.counting().await?;
     let rows = bind_filter(log.query(&log.statements.dead_groups), filter)
         .bind(i64::try_from(MAX_GROUPS).unwrap_or(i64::MAX))
         .fetch_all(&mut *connection)

@@ -5,14 +5,12 @@ use posthaste_core::{
 };
 use sqlx::{PgConnection, SqlStr};
 
-use super::{
-    act::check_home, count, counted, dead, is_paused, jobs, list::extent, reading, reset::reset_after,
-};
+use super::{act::check_home, count, counted, dead, is_paused, jobs, list::extent, reset::reset_after};
 use crate::{error::failed, log::Inner, row::get};
 
 pub(super) async fn foresee(log: &Inner, act: &OperatorAct) -> Result<Foreseen> {
     act.validate()?;
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     let tx = &mut connection;
     let concerned = match act {
         OperatorAct::Replay(ids) => letters(log, tx, JobKind::Replay, ids).await?,

@@ -5,7 +5,7 @@ use posthaste_core::{
 };
 use sqlx::{PgConnection, postgres::PgRow};
 
-use super::{act::Operator, bind_filter, check_home, count, reading};
+use super::{act::Operator, bind_filter, check_home, count};
 use crate::{
     error::{damaged, failed},
     log::Inner,
@@ -90,7 +90,7 @@ pub(super) async fn foresee(
 
 /// One job, for whoever looks.
 pub(super) async fn job(log: &Inner, job_id: i64) -> Result<Job> {
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     let found = find(log, &mut connection, job_id).await;
     connection.put_back().await?;
     found
@@ -98,7 +98,7 @@ pub(super) async fn job(log: &Inner, job_id: i64) -> Result<Job> {
 
 /// The latest, for whoever looks.
 pub(super) async fn jobs(log: &Inner) -> Result<Vec<Job>> {
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     let found = latest(log, &mut connection).await?;
     connection.put_back().await?;
     Ok(found)

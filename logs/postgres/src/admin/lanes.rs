@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use posthaste_core::{ActKind, Lane, LaneStatus, Position, RelayId, RelayStatus, Result, Sample, Timestamp};
 use sqlx::{PgConnection, postgres::PgRow};
 
-use super::{count, counted, is_paused, list::extent, reading};
+use super::{count, counted, is_paused, list::extent};
 use crate::{
     error::{damaged, failed},
     log::Inner,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(super) async fn lanes(log: &Inner, subscription: &str) -> Result<Vec<LaneStatus>> {
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     is_paused(log, &mut connection, subscription).await?;
     let asked = log.query(&log.statements.status_log).bind(log.now()).fetch_one(&mut *connection).await;
     let now = get::<Time>(&asked.map_err(failed("lanes"))?, 0)?.0;

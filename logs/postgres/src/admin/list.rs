@@ -6,7 +6,7 @@ use posthaste_core::{
 };
 use sqlx::{PgConnection, SqlStr, postgres::PgRow};
 
-use super::{attempts, is_paused, lanes::Ahead, reading, rows_for};
+use super::{attempts, is_paused, lanes::Ahead, rows_for};
 use crate::{
     error::{damaged, failed},
     log::Inner,
@@ -27,7 +27,7 @@ const SLACK: std::time::Duration = std::time::Duration::from_secs(1);
 pub(super) async fn list(log: &Inner, filter: &EventFilter) -> Result<Paged<EventSummary>> {
     filter.validate()?;
     let size = page_size(filter.limit)?;
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     if let Some(name) = &filter.subscription {
         is_paused(log, &mut connection, name).await?;
     }

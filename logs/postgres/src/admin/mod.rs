@@ -3,6 +3,7 @@
 mod act;
 mod audit;
 mod dead;
+mod desk;
 mod diagnose;
 mod foresee;
 mod jobs;
@@ -11,11 +12,6 @@ mod list;
 mod reset;
 mod show;
 mod status;
-
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
 
 use async_trait::async_trait;
 use posthaste_core::{
@@ -27,9 +23,10 @@ use sqlx::{PgConnection, postgres::PgRow};
 
 pub(crate) use self::{
     act::{Operator, check_home},
+    desk::Desks,
     jobs::job_of,
 };
-use crate::{PostgresLog, error::failed, log::Inner, row::get, slot::Taken, statements::Bound, value::Time};
+use crate::{PostgresLog, error::failed, log::Inner, row::get, statements::Bound, value::Time};
 
 #[async_trait]
 impl Jobs for PostgresLog {
@@ -115,54 +112,6 @@ pub(crate) fn bind_filter<'q>(query: Bound<'q>, filter: &DeadFilter) -> Bound<'q
         .bind(error.and_then(|error| error.beginning().map(str::to_owned)))
         .bind(filter.moved_after.map(Time))
         .bind(filter.moved_before.map(Time))
-}
-
-/// A connection on which all questions see the same moment, and nothing can be changed.
-async fn reading(log: &Inner) -> Result<Taken<'_>> {
-    let how = if log.plans.are_old() {
-        "set transaction isolation level repeatable read, read only; discard plans"
-    } else {
-        "set transaction isolation level repeatable read, read only"
-    };
-    begin(log, how).await
-}
-
-/// The same for what looks at many rows: planned for what is asked for, so that filters that are not set cost nothing.
-async fn counting(log: &Inner) -> Result<Taken<'_>> {
-    let how = "set transaction isolation level repeatable read, read only; set local plan_cache_mode = force_custom_plan";
-    begin(log, how).await
-}
-
-/// A connection on which an act is done, all of it or nothing.
-async fn writing(log: &Inner) -> Result<Taken<'_>> {
-    begin(log, "discard plans").await
-}
-
-/// How long the plans of questions are kept.
-const PLANS_KEPT: Duration = Duration::from_secs(5);
-
-/// When the plans of questions were made. They are made anew every few seconds, and for every act: what was right for an empty log takes minutes on a large
-/// one. To make them takes as long as to answer most questions.
-#[derive(Default)]
-pub(crate) struct Plans(Mutex<Option<Instant>>);
-
-impl Plans {
-    /// Whether they are to be forgotten; then those are new that are made from here on.
-    fn are_old(&self) -> bool {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let old = made.is_none_or(|made| made.elapsed() >= PLANS_KEPT);
-        if old {
-            *made = Some(Instant::now());
-        }
-        old
-    }
-}
-
-async fn begin<'l>(log: &'l Inner, how: &'static str) -> Result<Taken<'l>> {
-    let mut connection = log.admin.take().await?;
-    connection.begin().await?;
-    sqlx::raw_sql(how).execute(&mut *connection).await.map_err(failed("begin"))?;
-    Ok(connection)
 }
 
 /// Fails, and says which names there are, if the subscription is unknown; otherwise whether it is paused.

@@ -5,7 +5,7 @@ use posthaste_core::{
 };
 use sqlx::PgConnection;
 
-use super::{list::summaries, payload_text, reading};
+use super::{list::summaries, payload_text};
 use crate::{
     error::failed,
     log::Inner,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(super) async fn show(log: &Inner, id: EventId) -> Result<Timeline> {
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     let found = log
         .query(&log.statements.find_event)
         .bind(log.payload_limit())

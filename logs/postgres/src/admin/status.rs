@@ -9,12 +9,11 @@ use super::{
     count, counted,
     jobs::latest,
     lanes::{Ahead, LastLine, last_lines, relays},
-    reading,
 };
 use crate::{error::failed, log::Inner, row::get, value::Time};
 
 pub(super) async fn status(log: &Inner) -> Result<Status> {
-    let mut connection = reading(log).await?;
+    let mut connection = log.desks.reading().await?;
     let whole = log
         .query(&log.statements.status_log)
         .bind(log.now())

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use posthaste_core::{
-    Admin, DeadFilter, ErrorKind, Inspect, Job, JobKind, JobRequest, JobState, Log, OperatorAct, Upkeep,
-    Worked,
+    Admin, DeadFilter, ErrorKind, EventFilter, Inspect, Job, JobKind, JobRequest, JobState, Log, OperatorAct,
+    Upkeep, Worked,
 };
 use posthaste_postgres::PostgresLog;
 use tokio::time::timeout;
@@ -21,7 +21,7 @@ async fn with_dead(count: usize) -> Fixture {
     let buried = format!(
         "insert into outbox_dead (subscription, position, lane, id, key, event_type, event_version, topic, content_type,
            occurred_at, checked, payload, reason, error, attempts, holds, moved_at)
-         select '{SUB}', position, lane, id, key, event_type, event_version, topic, content_type, occurred_at, true,
+         select '{SUB}', position, outbox_lane(key, id), id, key, event_type, event_version, topic, content_type, occurred_at, true,
            payload, 'permanent_failure', 'refused', 1, false, now() from outbox order by position desc"
     );
     fixture.run(&buried).await.unwrap();
@@ -111,4 +111,22 @@ async fn what_the_database_refuses_ends_the_job_and_changes_nothing() {
     assert!(job.error.is_some_and(|error| error.contains("refused")), "it says why");
     assert_eq!(fixture.log.dead(&DeadFilter::default()).await.unwrap().items.len(), 3);
     assert_eq!(fixture.log.capabilities().lanes, crate::fixture::LANES, "the connection still works");
+}
+
+/// How the log stands is asked each second while somebody looks. Here it waits for a table that listing does not need.
+#[tokio::test]
+async fn a_question_that_takes_long_does_not_delay_another() {
+    let fixture = Fixture::subscribed().await;
+    fixture.publish([keyed("k")]).await;
+    let mut locking = fixture.connect().await;
+    run(&mut locking, "begin; lock table outbox_jobs in access exclusive mode").await.unwrap();
+
+    let all = EventFilter::default();
+    let listed = tokio::select! {
+        biased;
+        _ = fixture.log.status() => panic!("the table is locked"),
+        listed = timeout(PATIENCE, fixture.log.list(&all)) => listed,
+    };
+
+    assert_eq!(listed.expect("nobody is in the way").unwrap().items.len(), 1);
 }

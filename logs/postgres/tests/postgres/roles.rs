@@ -118,7 +118,7 @@ async fn the_first_grant_alone_is_enough_for_plain_inserts() {
     let fixture = with_roles().await;
     let schema = &fixture.schema.name;
     let revoked = format!(
-        "revoke select (id, position, lane, topic, idempotency_key, version) on outbox from {schema}_publisher;
+        "revoke select (id, key, position, topic, idempotency_key, version) on outbox from {schema}_publisher;
          revoke all on outbox_sequences from {schema}_publisher"
     );
     fixture.run(&revoked).await.unwrap();

@@ -191,7 +191,8 @@ async fn audit(stage: Arc<Stage>) -> u32 {
     let log = PostgresLog::open(&postgres_url(), options(&stage.schema)).await.unwrap();
     let mut audits = 0;
     while stage.over.load(Ordering::SeqCst) == 0 {
-        let one_by_one = "select count(*) from outbox o join outbox_cursors c on c.lane = o.lane
+        let one_by_one =
+            "select count(*) from outbox o join outbox_cursors c on c.lane = outbox_lane(o.key, o.id)
             where not outbox_passed(o.xid, o.position, c.from_seen, c.to_seen, c.after_position)";
         run(&mut connection, "begin isolation level repeatable read").await.unwrap();
         let counted = number(&mut connection, one_by_one).await;
@@ -309,7 +310,7 @@ impl Writer {
         let key = format!("key-{key}");
         let insert = format!(
             "insert into outbox (id, topic, event_type, key, payload) values ('{id}', 't', 'e', '{key}', '1')
-             returning position, lane"
+             returning position, outbox_lane(key, id)"
         );
         let row = sqlx::query(AssertSqlSafe(insert)).fetch_one(&mut self.connection).await?;
         let lane = Lane(u8::try_from(row.get::<i16, _>(1)).unwrap());
