@@ -1,8 +1,8 @@
 //! The OpenAPI document: made of the routes, and of what holds for all of them.
 //!
 //! Which problems an operation may answer with follows from what it is: who may ask, what it is sent, what it names. Where a handler
-//! knows of one more, it says so itself. A field of a request that need not be there is left out, and never null; the types of the
-//! fields, from which the schemas are made, cannot say that.
+//! knows of one more, it says so itself. A field of a request that need not be there is left out, and never null, and its times are in
+//! UTC; the types of the fields, from which the schemas are made, cannot say that.
 
 use serde_json::{Map, Value, json};
 use utoipa::{
@@ -18,6 +18,10 @@ use crate::{
     live::notice::Notice,
     problem::{MEDIA_TYPE, Problem},
 };
+
+/// A time that is understood: the format alone would allow other zones, and years before there was any event.
+const UTC: &str =
+    r"^(19[7-9]|[2-9][0-9]{2})[0-9]-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z$";
 
 #[derive(OpenApi)]
 #[openapi(
@@ -59,13 +63,13 @@ pub fn document() -> String {
             let statuses = problems(path, method, operation);
             add_problems(&mut operation["responses"], &statuses);
             if let Some(Value::Array(parameters)) = operation.get_mut("parameters") {
-                parameters.iter_mut().for_each(|parameter| without_null(&mut parameter["schema"]));
+                parameters.iter_mut().for_each(|parameter| narrow(&mut parameter["schema"]));
             }
             sent.extend(schema_name(&operation["requestBody"]["content"]["application/json"]["schema"]));
         }
     }
     for name in sent {
-        refuse_nulls(&mut document["components"]["schemas"], &name);
+        narrow_all(&mut document["components"]["schemas"], &name);
     }
     serde_json::to_string_pretty(&document).unwrap_or_default()
 }
@@ -113,18 +117,26 @@ fn schema_name(schema: &Value) -> Option<String> {
     schema.get("$ref")?.as_str()?.rsplit('/').next().map(str::to_owned)
 }
 
-/// Takes null away from the fields of what is sent, and of what is in it.
-fn refuse_nulls(schemas: &mut Value, name: &str) {
+/// Narrows the fields of what is sent, and of what is in it.
+fn narrow_all(schemas: &mut Value, name: &str) {
     let mut inner = Vec::new();
     let Some(properties) = schemas.get_mut(name).and_then(|schema| schema.get_mut("properties")) else {
         return;
     };
     for (_, field) in fields(properties) {
-        without_null(field);
+        narrow(field);
         inner.extend(schema_name(field));
     }
     for name in inner {
-        refuse_nulls(schemas, &name);
+        narrow_all(schemas, &name);
+    }
+}
+
+/// Takes away what a field of a request may not be.
+fn narrow(schema: &mut Value) {
+    without_null(schema);
+    if schema["format"] == "date-time" {
+        schema["pattern"] = UTC.into();
     }
 }
 

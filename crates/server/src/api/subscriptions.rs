@@ -44,6 +44,7 @@ pub(crate) struct SubscriptionView {
     /// Lanes that a live relay holds.
     lanes_held: u64,
     /// When a line was last appended.
+    #[schema(format = DateTime)]
     moved_at: Option<String>,
     /// How old the oldest event is that is pending or failed, in seconds.
     oldest_age_seconds: Option<f64>,
@@ -184,6 +185,7 @@ pub(crate) struct Reset {
     #[schema(minimum = 1)]
     position: Option<i64>,
     /// So that the first event that was written at this time or later is the next one.
+    #[schema(format = DateTime)]
     time: Option<String>,
     /// Only say what it would do.
     dry_run: Option<bool>,

@@ -49,8 +49,9 @@ impl TuningView {
     }
 }
 
-/// What to change. What is left out stays as it is.
+/// What to change: at least one of these. What is left out stays as it is.
 #[derive(ToSchema)]
+#[schema(min_properties = 1)]
 #[expect(dead_code, reason = "it is only described: the fields are asked for by name")]
 pub(crate) struct TuningChange {
     /// The most events of one lane between a first send and its settlement: 1 to 100000.
@@ -138,6 +139,6 @@ fn wanted(before: &Tuned, body: Input) -> Result<Tuned, Problem> {
             None => _ = wanted.tuning.rate_limits.remove(&name),
         }
     }
-    body.end()?;
+    body.end_with_any()?;
     Ok(wanted)
 }

@@ -260,6 +260,14 @@ impl Input {
         if wrong.is_empty() { Ok(()) } else { Err(Problem::fields(wrong)) }
     }
 
+    /// Ends asking where at least one field has to be there: who sends none has lost them on the way.
+    pub(crate) fn end_with_any(self) -> Result<(), Problem> {
+        let needed = self.fields.is_empty().then(|| self.asked.borrow().join(", "));
+        self.end()?;
+        let missing = |names| Err(Problem::invalid(format!("no field is there; needed is one of {names}")));
+        needed.map_or(Ok(()), missing)
+    }
+
     fn all_wrong(self) -> Vec<Wrong> {
         let asked = self.asked.take();
         let known = if asked.is_empty() { "none".to_owned() } else { asked.join(", ") };

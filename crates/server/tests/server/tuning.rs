@@ -100,6 +100,23 @@ async fn what_is_wrong_or_not_allowed_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_change_of_nothing_is_a_mistake() {
+    let fixture = Fixture::new().await;
+    let running = serve(fixture.server(settings()).tunable(Arc::new(Knobs::new(None)))).await;
+    let path = "/api/v1/tuning";
+    let json = [("content-type", "application/json")];
+    for answer in [
+        running.operator.send("PATCH", path, &[], b"").await,
+        running.operator.send("PATCH", path, &json, b"").await,
+        running.operator.patch(path, &json!({})).await,
+    ] {
+        let expected =
+            "no field is there; needed is one of batch, poll_min_ms, poll_max_ms, log_level, rate_limits";
+        assert_eq!(answer.problem(400)["detail"], expected);
+    }
+}
+
+#[tokio::test]
 async fn a_limit_that_is_set_while_it_runs_slows_it_down() {
     let fixture = Fixture::new().await;
     let relay = fixture.relay(Taking).await;
