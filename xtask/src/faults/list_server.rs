@@ -115,10 +115,10 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "server-fails-on-a-zero-byte",
         breaks: "a text that no database takes gets as far as the database",
-        file: INPUT,
+        file: "crates/server/src/input/value.rs",
         find: "(1..=LONGEST).contains(&text.chars().count()) && !text.contains('\\0')",
         replace: "(1..=LONGEST).contains(&text.chars().count())",
-        caught_by: &[server("--test server -- fuzz::")],
+        caught_by: &[server("--test server -- agreeing::")],
     },
     Fault {
         name: "server-undocumented-status",

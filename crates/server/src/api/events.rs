@@ -21,7 +21,7 @@ use crate::{
     time,
 };
 
-const SORTS: [(&str, Sort); 2] = [("newest", Sort::NewestFirst), ("oldest", Sort::OldestFirst)];
+pub(super) const SORTS: [(&str, Sort); 2] = [("newest", Sort::NewestFirst), ("oldest", Sort::OldestFirst)];
 
 /// An event in a listing.
 #[derive(Serialize, ToSchema)]

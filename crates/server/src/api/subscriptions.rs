@@ -174,6 +174,9 @@ pub(crate) async fn resume(
     act(&app, OperatorAct::Resume(name), &who).await
 }
 
+/// Where the log ends, in words.
+pub(super) const RESETS: [(&str, ResetTo); 2] = [("beginning", ResetTo::Beginning), ("now", ResetTo::Now)];
+
 /// Where to move a cursor: exactly one of these.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "the document is made of it; what is read is in read_reset, beside it")]
@@ -216,7 +219,7 @@ pub(crate) async fn reset(
 }
 
 fn read_reset(body: &Input) -> Option<ResetTo> {
-    let to = body.word("to", &[("beginning", ResetTo::Beginning), ("now", ResetTo::Now)]);
+    let to = body.word("to", &RESETS);
     let position =
         body.number("position", 1..=i64::MAX).map(|position| ResetTo::Position(Position(position)));
     let time = body.time("time").map(ResetTo::Time);

@@ -1,6 +1,6 @@
 //! What can change while the relay in this process runs.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc, time::Duration};
 
 use axum::{Extension, Json, extract::State};
 use posthaste::OperatorAct;
@@ -49,6 +49,9 @@ impl TuningView {
     }
 }
 
+/// How many events a second a limit can be.
+pub(super) const RATES: RangeInclusive<i64> = 1..=10_000_000;
+
 /// What to change: at least one of these. What is left out stays as it is.
 #[derive(ToSchema)]
 #[schema(min_properties = 1)]
@@ -66,6 +69,9 @@ pub(crate) struct TuningChange {
     /// How many events a second these subscriptions deliver at most; null takes the limit away.
     rate_limits: Option<BTreeMap<String, Option<u32>>>,
     /// What is logged: off, error, warn, info, debug or trace, also by module.
+    #[schema(
+        pattern = "^([A-Za-z0-9_:]+=)?(off|error|warn|info|debug|trace)(,([A-Za-z0-9_:]+=)?(off|error|warn|info|debug|trace))*$"
+    )]
     log_level: Option<String>,
 }
 
@@ -133,7 +139,7 @@ fn wanted(before: &Tuned, body: Input) -> Result<Tuned, Problem> {
     if let Some(level) = body.text("log_level") {
         wanted.log_level = level;
     }
-    for (name, limit) in body.numbers_or_null("rate_limits", 1..=10_000_000) {
+    for (name, limit) in body.numbers_or_null("rate_limits", RATES) {
         match limit.and_then(|limit| u32::try_from(limit).ok()) {
             Some(limit) => _ = wanted.tuning.rate_limits.insert(name, limit),
             None => _ = wanted.tuning.rate_limits.remove(&name),

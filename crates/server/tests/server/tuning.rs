@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use posthaste::{Result, Settings as RelaySettings, Tuner, Tuning};
+use posthaste::{Error, Result, Settings as RelaySettings, Tuner, Tuning};
 use posthaste_server::{Tunable, Tuned};
 use serde_json::json;
 
@@ -30,6 +30,9 @@ impl Tunable for Knobs {
     }
 
     fn tune(&self, tuned: &Tuned) -> Result<()> {
+        if !["info", "debug"].contains(&tuned.log_level.as_str()) {
+            return Err(Error::invalid("log_level is not understood; allowed is info or debug"));
+        }
         if let Some(tuner) = &self.tuner {
             tuner.set(tuned.tuning.clone())?;
         }
