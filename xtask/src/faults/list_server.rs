@@ -33,6 +33,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[server("--lib -- lockout::")],
     },
     Fault {
+        name: "server-takes-another-zone-for-utc",
+        breaks: "an hour lies between what a caller means and what is done",
+        file: "crates/server/src/time.rs",
+        find: "if bare.contains(['Z', '+']) {",
+        replace: "if bare.contains('Z') {",
+        caught_by: &[server("--lib -- time::")],
+    },
+    Fault {
         name: "server-cursor-of-another-listing",
         breaks: "the cursor of one listing means something else in another",
         file: "crates/server/src/cursor.rs",
