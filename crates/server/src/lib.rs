@@ -34,7 +34,7 @@ mod problem;
 mod redact;
 mod server;
 mod settings;
-mod time;
+pub mod time;
 mod token;
 mod tuned;
 

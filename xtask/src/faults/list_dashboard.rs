@@ -8,6 +8,7 @@ use super::{
 const ACTING_EVENT: &[Catcher] = &[browser("acting::an_event_is_seen")];
 const ACTING_PUBLISH: &[Catcher] = &[browser("acting::an_event_is_published")];
 const ACTING_DROP: &[Catcher] = &[browser("acting::a_subscription_is_dropped")];
+const ASKING_EVENTS: &[Catcher] = &[browser("asking::events_are_there")];
 const LOOKING_VIEWER: &[Catcher] = &[browser("looking::a_viewer")];
 const LOOKING_LIVE: &[Catcher] = &[browser("looking::what_happens")];
 const LOOKING_TOKEN: &[Catcher] = &[browser("looking::without_a_right_token")];
@@ -70,5 +71,13 @@ pub(crate) const FAULTS: &[Fault] = &[
         find: "    box.append(told);\n",
         replace: "    form.append(told);\n",
         caught_by: ACTING_PUBLISH,
+    },
+    Fault {
+        name: "dashboard-events-wait-for-names",
+        breaks: "the events of a long log are shown only after the status of all subscriptions",
+        file: "crates/server/dashboard/pages/events.js",
+        find: "const learning = names(page);",
+        replace: "const learning = names(page);\n  await learning;",
+        caught_by: ASKING_EVENTS,
     },
 ];

@@ -74,8 +74,16 @@ pub(crate) const FAULTS: &[Fault] = &[
         name: "tuning-takes-what-is-right",
         breaks: "of a change in which something is wrong the rest is done",
         file: "crates/server/src/api/tuning.rs",
-        find: "    body.end()?;\n    Ok(wanted)\n",
-        replace: "    _ = body.end();\n    Ok(wanted)\n",
+        find: "    body.end_with_any()?;\n    Ok(wanted)\n",
+        replace: "    _ = body.end_with_any();\n    Ok(wanted)\n",
+        caught_by: TUNING,
+    },
+    Fault {
+        name: "tuning-takes-nothing",
+        breaks: "a change that was lost on the way is answered as if it were done",
+        file: "crates/server/src/api/tuning.rs",
+        find: "    body.end_with_any()?;",
+        replace: "    body.end()?;",
         caught_by: TUNING,
     },
     Fault {

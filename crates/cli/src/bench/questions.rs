@@ -13,9 +13,18 @@ use crate::screen::stamp;
 pub(super) struct Question {
     pub(super) page: &'static str,
     pub(super) what: &'static str,
-    /// What is asked for, one after the other.
-    pub(super) paths: Vec<String>,
+    /// As the dashboard asks: steps one after the other, and the paths of one step together.
+    pub(super) steps: Vec<Vec<String>>,
 }
+
+/// Pages as they are opened. Only that of relays has two steps: unless the address names a subscription, the status says whose lanes are shown.
+const WHOLE: [(&str, &[&[&str]]); 5] = [
+    ("overview", &[&["checks", "status", "history?seconds=300", "notices"]]),
+    ("events", &[&["subscriptions", "events"]]),
+    ("dead letters", &[&["dead-letters/groups", "dead-letters", "jobs"]]),
+    ("subscriptions", &[&["subscriptions", "checks"]]),
+    ("relays", &[&["status"], &["subscriptions/search/lanes"]]),
+];
 
 /// The middle of the log, and a moment in the two bad hours.
 const HALF: Duration = Duration::from_secs(60 * 60 * 60);
@@ -49,15 +58,15 @@ const EVENTS: [(&str, &str); 22] = [
 
 /// Filters of dead letters.
 const DEAD: [(&str, &str, &str); 14] = [
-    ("list", "all", "?"),
-    ("list", "subscription", "?subscription=billing"),
-    ("list", "reason and type", "?reason=poison_message&event_type=order.step-07"),
-    ("list", "type that none has", "?event_type=none"),
-    ("list", "key that none has", "?subscription=billing&key=none"),
-    ("list", "error", "?error={error}"),
-    ("list", "error that none has", "?error_prefix=none"),
-    ("list", "time", "?moved_after={bad}"),
-    ("list", "resolved too", "?resolved=true&event_type=none"),
+    ("dead letters", "all", "?"),
+    ("dead letters", "subscription", "?subscription=billing"),
+    ("dead letters", "reason and type", "?reason=poison_message&event_type=order.step-07"),
+    ("dead letters", "type that none has", "?event_type=none"),
+    ("dead letters", "key that none has", "?subscription=billing&key=none"),
+    ("dead letters", "error", "?error={error}"),
+    ("dead letters", "error that none has", "?error_prefix=none"),
+    ("dead letters", "time", "?moved_after={bad}"),
+    ("dead letters", "resolved too", "?resolved=true&event_type=none"),
     ("groups", "all", "/groups?"),
     ("groups", "subscription", "/groups?subscription=billing"),
     ("groups", "reason", "/groups?reason=poison_message"),
@@ -67,58 +76,62 @@ const DEAD: [(&str, &str, &str); 14] = [
 
 /// All pages. Ids, errors and times are asked for.
 pub(super) async fn questions(caller: &Caller) -> anyhow::Result<Vec<Question>> {
-    let api = |rest: &str| format!("/api/v1/{rest}");
     let now = SystemClock.now();
-    let (half, later) = (now.before(HALF), now.before(HALF / 2));
-    let (half, later, bad) = (stamp(half), stamp(later), stamp(now.before(BAD)));
-    let letter = first(caller, &api("dead-letters?limit=1&error_prefix=the")).await?;
-    let event = first(caller, &api(&format!("events?limit=1&created_before={half}"))).await?;
-    let line = letter["error"].as_str().and_then(|error| error.lines().next()).unwrap_or_default();
-    let fill = |text: &str| {
-        let filled = text.replace("{half}", &half).replace("{later}", &later).replace("{bad}", &bad);
-        filled.replace("{error}", &line.replace(' ', "%20"))
-    };
-    let one = |page, what, rest: String| Question { page, what, paths: vec![api(&rest)] };
-    let whole = |page, what, rest: &[&str]| Question {
-        page,
-        what,
-        paths: rest.iter().map(|rest| api(&fill(rest))).collect(),
-    };
-    let mut all = vec![
-        whole("overview", "the whole page", &["checks", "status", "history?seconds=300", "notices"]),
-        whole("events", "the whole page", &["subscriptions", "events"]),
-        whole("dead letters", "the whole page", &["dead-letters/groups", "dead-letters", "jobs"]),
-        whole("subscriptions", "the whole page", &["subscriptions", "checks"]),
-        whole("relays", "the whole page", &["status", "subscriptions/search/lanes"]),
-        whole("relays", "lanes, nothing ahead", &["subscriptions/billing/lanes"]),
-        whole("overview", "status", &["status"]),
+    let half = stamp(now.before(HALF));
+    let letter = first(caller, "dead-letters?limit=1&error_prefix=the").await?;
+    let event = first(caller, &format!("events?limit=1&created_before={half}")).await?;
+    let error = letter["error"].as_str().and_then(|error| error.lines().next()).unwrap_or_default();
+    let values = [
+        ("{half}", half),
+        ("{later}", stamp(now.before(HALF / 2))),
+        ("{bad}", stamp(now.before(BAD))),
+        ("{error}", error.replace(' ', "%20")),
     ];
-    all.extend(EVENTS.map(|(what, query)| one("events", what, format!("events?{}", fill(query)))));
-    let dead = |(page, what, rest): (&str, _, &str)| {
-        let page = if page == "list" { "dead letters" } else { "groups" };
-        one(page, what, format!("dead-letters{}", fill(rest)))
-    };
+    let fill =
+        |text: &str| values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value));
+    let mut all: Vec<Question> = WHOLE.map(Question::whole).into();
+    all.push(Question::one("relays", "lanes, nothing ahead", "subscriptions/billing/lanes"));
+    all.push(Question::one("overview", "status", "status"));
+    all.extend(EVENTS.map(|(what, query)| Question::one("events", what, &format!("events?{}", fill(query)))));
+    let dead = |(page, what, rest)| Question::one(page, what, &format!("dead-letters{}", fill(rest)));
     all.extend(DEAD.map(dead));
     all.extend([
-        one("event", "delivered", format!("events/{}", text(&event["id"])?)),
-        one("event", "dead", format!("events/{}", text(&letter["id"])?)),
-        one("dead letter", "one", format!("dead-letters/{}", letter["dead_id"])),
-        one("key", "of many", "keys/customer-00042".to_owned()),
-        one("key", "rare", "keys/rare".to_owned()),
-        one("jobs", "all", "jobs".to_owned()),
-        one("audit", "all", "audit".to_owned()),
-        one("audit", "by nobody", "audit?by=nobody".to_owned()),
-        Question { page: "metrics", what: "all", paths: vec!["/metrics".to_owned()] },
-        Question { page: "health", what: "live", paths: vec!["/health/live".to_owned()] },
+        Question::one("event", "delivered", &format!("events/{}", text(&event["id"])?)),
+        Question::one("event", "dead", &format!("events/{}", text(&letter["id"])?)),
+        Question::one("dead letter", "one", &format!("dead-letters/{}", letter["dead_id"])),
+        Question::one("key", "of many", "keys/customer-00042"),
+        Question::one("key", "rare", "keys/rare"),
+        Question::one("jobs", "all", "jobs"),
+        Question::one("audit", "all", "audit"),
+        Question::one("audit", "by nobody", "audit?by=nobody"),
+        Question { page: "metrics", what: "all", steps: vec![vec!["/metrics".to_owned()]] },
+        Question { page: "health", what: "live", steps: vec![vec!["/health/live".to_owned()]] },
     ]);
     Ok(all)
 }
 
+impl Question {
+    /// All that a page asks the API for when it is opened.
+    fn whole((page, steps): (&'static str, &[&[&str]])) -> Self {
+        let steps = steps.iter().map(|step| step.iter().map(|rest| api(rest)).collect());
+        Self { page, what: "the whole page", steps: steps.collect() }
+    }
+
+    /// One thing that it asks for.
+    fn one(page: &'static str, what: &'static str, rest: &str) -> Self {
+        Self { page, what, steps: vec![vec![api(rest)]] }
+    }
+}
+
+fn api(rest: &str) -> String {
+    format!("/api/v1/{rest}")
+}
+
 /// The first item of a listing.
-async fn first(caller: &Caller, path: &str) -> anyhow::Result<Value> {
-    let page = caller.json(path).await?;
+async fn first(caller: &Caller, rest: &str) -> anyhow::Result<Value> {
+    let page = caller.json(&api(rest)).await?;
     let item = page["items"].get(0).cloned();
-    item.with_context(|| format!("nothing is listed by {path}"))
+    item.with_context(|| format!("nothing is listed by {rest}"))
 }
 
 fn text(value: &Value) -> anyhow::Result<&str> {

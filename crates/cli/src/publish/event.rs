@@ -7,6 +7,7 @@ use clap::Args;
 use posthaste::{
     Clock, Event, EventBuilder, EventId, EventRules, Payload, RetryOverrides, Stamp, SystemClock, Timestamp,
 };
+use posthaste_server::time::parse;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -51,8 +52,7 @@ fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>,
 }
 
 fn parse_point(text: &str) -> Result<Timestamp, String> {
-    let point = humantime::parse_rfc3339_weak(text).ok().map(Timestamp::from);
-    point.ok_or_else(|| format!("{text:?} is no time; write one in UTC such as 2026-03-01T12:00:00Z"))
+    parse(text).ok_or_else(|| format!("{text:?} is no time; write one in UTC such as 2026-03-01T12:00:00Z"))
 }
 
 /// An event from the command line.

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use posthaste::{Clock, SystemClock, Timestamp};
+use posthaste_server::time::parse;
 
 /// The first moment that has five digits in its year, and so no text.
 const YEAR_10000: i64 = 253_402_300_800_000_000;
@@ -52,13 +53,12 @@ pub(crate) fn parse_time(text: &str) -> Result<Timestamp, String> {
 }
 
 fn read(text: &str, now: Timestamp) -> Option<Timestamp> {
-    let point = |text: &str| humantime::parse_rfc3339_weak(text).ok().map(Timestamp::from);
     let span = || humantime::parse_duration(text.strip_suffix("ago").unwrap_or(text).trim_end()).ok();
     match text {
         "now" => Some(now),
-        _ => point(text)
-            .or_else(|| point(&format!("{text}:00")))
-            .or_else(|| point(&format!("{text} 00:00:00")))
+        _ => parse(text)
+            .or_else(|| parse(&format!("{text}:00")))
+            .or_else(|| parse(&format!("{text} 00:00:00")))
             .or_else(|| span().map(|span| now.before(span))),
     }
 }
@@ -100,7 +100,9 @@ mod tests {
         for text in ["90m", "1h 30m", "90m ago"] {
             assert_eq!(read(text, NOON), Some(NOON.before(Duration::from_secs(5_400))), "{text}");
         }
-        for bad in ["", "yesterday", "2026-13-01", "12:00", "-5m", "1772366400"] {
+        for bad in
+            ["", "yesterday", "2026-13-01", "12:00", "-5m", "1772366400", "2026-03-01T12:00:00.5+01:00"]
+        {
             assert_eq!(read(bad, NOON), None, "{bad}");
         }
     }

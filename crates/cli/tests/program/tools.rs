@@ -63,6 +63,9 @@ fn the_pages_are_measured_over_a_log_of_any_size() {
         let (half, worst) = (page["p50_ms"].as_f64().unwrap(), page["worst_ms"].as_f64().unwrap());
         assert!(0.0 < half && half <= worst, "{page}");
     }
+    let whole = pages.iter().find(|page| page["page"] == "events").unwrap();
+    let together = serde_json::json!([["/api/v1/subscriptions", "/api/v1/events"]]);
+    assert_eq!(whole["asked"], together, "as the page asks, in one step");
     fixture.run(&["bench", "--only", "drain"]).failed(2, &["--database"]);
     fixture.run(&["bench", "--only", "pages,drain"]).failed(2, &["pages"]);
 }

@@ -15,7 +15,6 @@ const FEW = 10;
 const PAGE = 50;
 
 export async function show(page) {
-  const { items: subscriptions } = await get("subscriptions", {}, page.signal);
   const list = h("div");
   const isLive = !page.params.has("cursor") && !page.params.has("sort") && !page.params.has("created_before");
   const live = h("input", { type: "checkbox", checked: isLive });
@@ -24,14 +23,8 @@ export async function show(page) {
     if (id) page.go(`event?id=${id}`);
   };
   put(page.side, isLive && h("label", { class: "tick" }, live, "Live"), page.operator && button("Publish…", add));
-  put(
-    page.body,
-    form(
-      page,
-      subscriptions.map(({ name }) => name),
-    ),
-    list,
-  );
+  const learning = names(page);
+  put(page.body, form(page, learning), list);
 
   const seen = new Set();
   const ask = () =>
@@ -44,20 +37,37 @@ export async function show(page) {
       8,
     );
   if (isLive) page.every(LIVE, () => live.checked && !list.contains(document.activeElement) && ask());
-  await ask();
+  await Promise.all([ask(), learning]);
 }
 
-function form(page, subscriptions) {
+/** The names of all subscriptions: of the last second, or else out of the status, which takes long where the log is long. */
+async function names(page) {
+  const live = Object.keys(page.live.last?.subscriptions ?? {});
+  if (live.length > 0) return live;
+  try {
+    const { items } = await get("subscriptions", {}, page.signal);
+    return items.map(({ name }) => name);
+  } catch (error) {
+    if (error.status === 401) throw error;
+    // Events are listed without a choice as well, and tell of a server that is in trouble.
+    return [];
+  }
+}
+
+function form(page, learning) {
   const { params } = page;
   const value = (name) => params.get(name) ?? "";
   const any = (names, text) => [["", text], ...names.map((name) => [name, name])];
-  const subscription = choice("subscription", any(subscriptions, "All"), value("subscription"));
+  const given = value("subscription");
+  const subscription = choice("subscription", any(given ? [given] : [], "All"), given);
   const status = choice("status", any(STATUSES, "Any"), value("status"));
   // A status is always one in a subscription.
-  status.addEventListener("change", () => {
-    if (status.value && !subscription.value) subscription.value = subscriptions[0] ?? "";
-  });
+  const complete = () => {
+    if (status.value && !subscription.value) subscription.value = subscription.options[1]?.value ?? "";
+  };
+  status.addEventListener("change", complete);
   subscription.addEventListener("change", () => subscription.value || (status.value = ""));
+  learning.then((names) => (learn(subscription, names), complete())).catch(() => {});
   const own = (name, label, attributes) => [name, field(label, text(name, value(name), attributes))];
   return filter("events", page.go, params, {
     fields: [
@@ -89,6 +99,17 @@ function form(page, subscriptions) {
       ],
     ],
   });
+}
+
+/** Puts all names into a choice. What is chosen by then stays, also if no subscription has that name. */
+function learn(choice, names) {
+  const chosen = choice.value;
+  const all = new Set(["", ...names, chosen]);
+  put(
+    choice,
+    [...all].map((name) => h("option", { value: name }, name || "All")),
+  );
+  choice.value = chosen;
 }
 
 function listing(page, found, seen) {

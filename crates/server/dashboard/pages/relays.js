@@ -11,9 +11,15 @@ export const title = "Relays and lanes";
 const AGAIN = 3000;
 
 export async function show(page) {
+  const named = page.params.get("subscription");
+  const lanesOf = async (name) => (await get(`subscriptions/${part(name)}/lanes`, {}, page.signal)).items;
+  // Lanes that the address names need not wait for the status. What goes wrong is told where they are shown.
+  let ahead = named ? lanesOf(named) : null;
+  ahead?.catch(() => {});
   let status = await get("status", {}, page.signal);
   const names = status.subscriptions.map(({ name }) => name);
-  const chosen = names.includes(page.params.get("subscription")) ? page.params.get("subscription") : names[0];
+  const chosen = names.includes(named) ? named : names[0];
+  if (chosen !== named) ahead = null;
   const [relays, lanes] = [h("div"), h("div")];
   put(page.body, relays, lanes);
   let letters = new Map();
@@ -40,8 +46,9 @@ export async function show(page) {
     await load(
       lanes,
       async () => {
-        const found = await get(`subscriptions/${part(chosen)}/lanes`, {}, page.signal);
-        return ofLanes(found.items, letters, pick);
+        const found = ahead ?? lanesOf(chosen);
+        ahead = null;
+        return ofLanes(await found, letters, pick);
       },
       6,
     );

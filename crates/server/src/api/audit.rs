@@ -15,7 +15,7 @@ pub(crate) struct AuditView {
     /// Its own number.
     number: i64,
     /// When.
-    #[schema(example = "2026-03-01T12:00:00.000000Z")]
+    #[schema(example = "2026-03-01T12:00:00.000000Z", format = DateTime)]
     at: String,
     /// Who: the name of a token, or of whoever used the command line.
     #[schema(example = "ada")]
@@ -54,7 +54,7 @@ pub(crate) struct Acts {
     #[param(example = "billing")]
     subscription: Option<String>,
     /// `next` of the page before.
-    #[param(example = "YQAAAAAAAAAq")]
+    #[param(example = "YQAAAAAAAAAq", pattern = "^Y[Q-X][A-Za-z0-9_-]{10}$")]
     cursor: Option<String>,
     /// How many at most: 1 to 1000, 50 unless given.
     #[param(example = 50, minimum = 1, maximum = 1000)]

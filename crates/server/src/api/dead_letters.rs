@@ -67,13 +67,14 @@ pub(crate) struct DeadLetterView {
     /// How many deliveries failed.
     attempts: u32,
     /// When it died.
-    #[schema(example = "2026-03-01T12:00:00.000000Z")]
+    #[schema(example = "2026-03-01T12:00:00.000000Z", format = DateTime)]
     moved_at: String,
     /// Whether its key waits for a person.
     holds: bool,
     /// What a person did: `replayed`, `edited`, `discarded`, `reset`; none if nothing yet.
     resolution: Option<String>,
     /// When.
+    #[schema(format = DateTime)]
     resolved_at: Option<String>,
     /// Who.
     resolved_by: Option<String>,
@@ -136,8 +137,12 @@ pub(crate) struct DeadSelection {
     /// Only with a first line of the error that begins so.
     error_prefix: Option<String>,
     /// Only those that died at this time or later.
+    #[param(format = DateTime)]
+    #[schema(format = DateTime)]
     moved_after: Option<String>,
     /// Only those that died before this time.
+    #[param(format = DateTime)]
+    #[schema(format = DateTime)]
     moved_before: Option<String>,
 }
 
@@ -149,7 +154,7 @@ pub(crate) struct DeadPage {
     /// Also those that were replayed or discarded.
     resolved: Option<bool>,
     /// `next` of the page before.
-    #[param(example = "ZAAAAAAAAAAq")]
+    #[param(example = "ZAAAAAAAAAAq", pattern = "^Z[A-H][A-Za-z0-9_-]{10}$")]
     cursor: Option<String>,
     /// How many at most: 1 to 1000, 50 unless given.
     #[param(example = 50, minimum = 1, maximum = 1000)]
@@ -228,8 +233,10 @@ pub(crate) struct GroupView {
     /// How many.
     count: u64,
     /// When the first of them died.
+    #[schema(format = DateTime)]
     first_at: String,
     /// When the last of them died.
+    #[schema(format = DateTime)]
     last_at: String,
 }
 

@@ -1,8 +1,8 @@
 //! The OpenAPI document: made of the routes, and of what holds for all of them.
 //!
 //! Which problems an operation may answer with follows from what it is: who may ask, what it is sent, what it names. Where a handler
-//! knows of one more, it says so itself. A field of a request that need not be there is left out, and never null; the types of the
-//! fields, from which the schemas are made, cannot say that.
+//! knows of one more, it says so itself. Of a request it says more than the types of its fields can, from which the schemas are made: a
+//! field that need not be there is left out, and never null.
 
 use serde_json::{Map, Value, json};
 use utoipa::{
@@ -13,7 +13,7 @@ use utoipa::{
     },
 };
 
-use super::{closed, public};
+use super::{closed, narrow, public};
 use crate::{
     live::notice::Notice,
     problem::{MEDIA_TYPE, Problem},
@@ -59,13 +59,16 @@ pub fn document() -> String {
             let statuses = problems(path, method, operation);
             add_problems(&mut operation["responses"], &statuses);
             if let Some(Value::Array(parameters)) = operation.get_mut("parameters") {
-                parameters.iter_mut().for_each(|parameter| without_null(&mut parameter["schema"]));
+                for parameter in parameters {
+                    let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+                    narrow::field(&name, &mut parameter["schema"]);
+                }
             }
             sent.extend(schema_name(&operation["requestBody"]["content"]["application/json"]["schema"]));
         }
     }
     for name in sent {
-        refuse_nulls(&mut document["components"]["schemas"], &name);
+        narrow_all(&mut document["components"]["schemas"], &name);
     }
     serde_json::to_string_pretty(&document).unwrap_or_default()
 }
@@ -113,33 +116,16 @@ fn schema_name(schema: &Value) -> Option<String> {
     schema.get("$ref")?.as_str()?.rsplit('/').next().map(str::to_owned)
 }
 
-/// Takes null away from the fields of what is sent, and of what is in it.
-fn refuse_nulls(schemas: &mut Value, name: &str) {
+/// Narrows what is sent, its fields, and what is in them.
+fn narrow_all(schemas: &mut Value, name: &str) {
     let mut inner = Vec::new();
-    let Some(properties) = schemas.get_mut(name).and_then(|schema| schema.get_mut("properties")) else {
-        return;
-    };
-    for (_, field) in fields(properties) {
-        without_null(field);
+    let Some(Value::Object(body)) = schemas.get_mut(name) else { return };
+    narrow::body(name, body);
+    for (name, field) in body.get_mut("properties").into_iter().flat_map(fields) {
+        narrow::field(name, field);
         inner.extend(schema_name(field));
     }
     for name in inner {
-        refuse_nulls(schemas, &name);
-    }
-}
-
-/// The schema of what it is if it is there.
-fn without_null(schema: &mut Value) {
-    if let Some(Value::Array(types)) = schema.get_mut("type") {
-        types.retain(|name| name != "null");
-        if let [only] = types.as_slice() {
-            schema["type"] = only.clone();
-        }
-    }
-    if let Some(Value::Array(choices)) = schema.get("oneOf") {
-        let mut others = choices.iter().filter(|choice| choice["type"] != "null");
-        if let (Some(only), None) = (others.next().cloned(), others.next()) {
-            *schema = only;
-        }
+        narrow_all(schemas, &name);
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     time,
 };
 
-const SORTS: [(&str, Sort); 2] = [("newest", Sort::NewestFirst), ("oldest", Sort::OldestFirst)];
+pub(super) const SORTS: [(&str, Sort); 2] = [("newest", Sort::NewestFirst), ("oldest", Sort::OldestFirst)];
 
 /// An event in a listing.
 #[derive(Serialize, ToSchema)]
@@ -57,11 +57,13 @@ pub(crate) struct EventView {
     /// What it belongs to.
     correlation_id: Option<String>,
     /// When it happened.
+    #[schema(format = DateTime)]
     occurred_at: String,
     /// When it was written.
-    #[schema(example = "2026-03-01T12:00:00.000000Z")]
+    #[schema(example = "2026-03-01T12:00:00.000000Z", format = DateTime)]
     created_at: String,
     /// Before this time it is not delivered.
+    #[schema(format = DateTime)]
     deliver_after: Option<String>,
     /// Its status in each subscription that was asked for.
     pub(super) statuses: Vec<EventStatusView>,
@@ -106,6 +108,7 @@ pub(crate) struct EventStatusView {
     #[schema(example = "connection reset by peer")]
     last_error: Option<String>,
     /// When it is tried again.
+    #[schema(format = DateTime)]
     pub(super) due_at: Option<String>,
     /// The position of the first event of its key that it has to wait for: one that is parked, or a dead letter that holds the key.
     pub(super) blocked_by: Option<i64>,
@@ -151,13 +154,15 @@ pub(crate) struct Events {
     /// Only of this tenant.
     tenant_id: Option<String>,
     /// Only what was written at this time or later.
+    #[param(format = DateTime)]
     created_after: Option<String>,
     /// Only what was written before this time.
+    #[param(format = DateTime)]
     created_before: Option<String>,
     /// `newest` first, or `oldest`; with a status only the former.
     sort: Option<String>,
     /// `next` of the page before.
-    #[param(example = "ZQAAAAAAAAAq")]
+    #[param(example = "ZQAAAAAAAAAq", pattern = "^Z[Q-X][A-Za-z0-9_-]{10}$")]
     cursor: Option<String>,
     /// How many at most: 1 to 1000, 50 unless given.
     #[param(example = 50, minimum = 1, maximum = 1000)]
@@ -220,7 +225,7 @@ pub(crate) struct TimelineView {
 #[schema(as = Happened)]
 pub(crate) struct HappenedView {
     /// When.
-    #[schema(example = "2026-03-01T12:00:00.000000Z")]
+    #[schema(example = "2026-03-01T12:00:00.000000Z", format = DateTime)]
     at: String,
     /// In which subscription; none for what concerns the event as such.
     subscription: Option<String>,
@@ -293,7 +298,7 @@ pub(crate) struct NewEvent {
     /// A second event with this key in the same topic is answered with the first one's id, and not published.
     idempotency_key: Option<String>,
     /// Before this time it is not delivered.
-    #[schema(example = "2026-03-01T12:00:00Z")]
+    #[schema(example = "2026-03-01T12:00:00Z", format = DateTime)]
     deliver_after: Option<String>,
 }
 

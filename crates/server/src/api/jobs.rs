@@ -34,6 +34,7 @@ pub(crate) struct JobView {
     #[schema(example = "ada")]
     requested_by: String,
     /// Since when.
+    #[schema(format = DateTime)]
     requested_at: String,
     /// How it stands: `waiting`, `running`, `done`, `cancelled` or `failed`.
     #[schema(example = "running")]
@@ -45,8 +46,10 @@ pub(crate) struct JobView {
     /// Why it failed.
     error: Option<String>,
     /// When a relay began.
+    #[schema(format = DateTime)]
     started_at: Option<String>,
     /// When it was over.
+    #[schema(format = DateTime)]
     finished_at: Option<String>,
 }
 
@@ -69,8 +72,10 @@ pub(crate) struct JobFilterView {
     /// Only with a first line of the error that begins so.
     error_prefix: Option<String>,
     /// Only those that died at this time or later.
+    #[schema(format = DateTime)]
     moved_after: Option<String>,
     /// Only those that died before this time.
+    #[schema(format = DateTime)]
     moved_before: Option<String>,
 }
 

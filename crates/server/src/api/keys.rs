@@ -38,6 +38,7 @@ pub(crate) struct Blocked {
     /// The event that is in the way: one that is parked, or a dead letter that holds the key until a person has decided.
     position: i64,
     /// When it is tried again, if it is parked and on this page.
+    #[schema(format = DateTime)]
     due_at: Option<String>,
     /// How many events of this page wait behind it.
     waiting: usize,
@@ -49,7 +50,7 @@ pub(crate) struct Blocked {
 #[expect(dead_code, reason = "the document is made of it")]
 pub(crate) struct KeyPage {
     /// `next` of the page before.
-    #[param(example = "awAAAAAAAAAq")]
+    #[param(example = "awAAAAAAAAAq", pattern = "^a[w-z0-3][A-Za-z0-9_-]{10}$")]
     cursor: Option<String>,
     /// How many at most: 1 to 1000, 50 unless given.
     #[param(example = 50, minimum = 1, maximum = 1000)]

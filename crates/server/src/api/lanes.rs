@@ -24,6 +24,7 @@ pub(crate) struct LaneView {
     #[schema(example = "settled")]
     kind: Option<&'static str>,
     /// When.
+    #[schema(format = DateTime)]
     at: Option<String>,
     /// Who holds it, if that relay is alive.
     holder: Option<String>,

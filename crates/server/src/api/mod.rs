@@ -15,6 +15,7 @@ mod keys;
 mod lanes;
 pub(crate) mod live;
 mod me;
+mod narrow;
 mod page;
 mod resolving;
 mod status;

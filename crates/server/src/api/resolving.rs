@@ -25,7 +25,7 @@ use crate::{
 #[expect(dead_code, reason = "the document is made of it; what is read is in read_letters, beside it")]
 pub(crate) struct Letters {
     /// These, at most 500: at once.
-    #[schema(example = json!([17, 18]))]
+    #[schema(example = json!([17, 18]), min_items = 1, max_items = 500)]
     ids: Option<Vec<i64>>,
     /// All unresolved ones that fit: as a job, which the relays carry out in batches. `{}` is all of them.
     filter: Option<DeadSelection>,
@@ -122,13 +122,13 @@ pub(crate) async fn discard(
     resolve(&app, &who, body, JobKind::Discard).await
 }
 
-/// What to change of a dead letter.
+/// What to change of a dead letter: at least one of these.
 #[derive(ToSchema)]
-#[schema(as = Edit)]
+#[schema(as = Edit, min_properties = 1)]
 #[expect(dead_code, reason = "the document is made of it; what is read is in the handler")]
 pub(crate) struct EditView {
     /// The new payload, as text.
-    #[schema(example = "{\"order\":7}")]
+    #[schema(example = "{\"order\":7}", max_length = 2_097_152)]
     payload: Option<String>,
     /// The new headers, all of them.
     headers: Option<BTreeMap<String, String>>,

@@ -13,7 +13,7 @@ use crate::{app::App, input::Query, time};
 #[schema(as = Status)]
 pub(crate) struct StatusView {
     /// What time it is, by the clock of the log.
-    #[schema(example = "2026-03-01T12:00:00.000000Z")]
+    #[schema(example = "2026-03-01T12:00:00.000000Z", format = DateTime)]
     now: String,
     /// The version of the tables.
     schema_version: i64,
@@ -66,8 +66,10 @@ pub(crate) struct RelayView {
     /// The subscriptions it serves.
     subscriptions: Vec<String>,
     /// Since when.
+    #[schema(format = DateTime)]
     started_at: String,
     /// When its lease ends unless it is renewed.
+    #[schema(format = DateTime)]
     held_until: String,
     /// How many lanes it holds, in all subscriptions.
     lanes: u64,

@@ -44,6 +44,7 @@ pub(crate) struct SubscriptionView {
     /// Lanes that a live relay holds.
     lanes_held: u64,
     /// When a line was last appended.
+    #[schema(format = DateTime)]
     moved_at: Option<String>,
     /// How old the oldest event is that is pending or failed, in seconds.
     oldest_age_seconds: Option<f64>,
@@ -173,6 +174,9 @@ pub(crate) async fn resume(
     act(&app, OperatorAct::Resume(name), &who).await
 }
 
+/// Where the log ends, in words.
+pub(super) const RESETS: [(&str, ResetTo); 2] = [("beginning", ResetTo::Beginning), ("now", ResetTo::Now)];
+
 /// Where to move a cursor: exactly one of these.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "the document is made of it; what is read is in read_reset, beside it")]
@@ -184,6 +188,7 @@ pub(crate) struct Reset {
     #[schema(minimum = 1)]
     position: Option<i64>,
     /// So that the first event that was written at this time or later is the next one.
+    #[schema(format = DateTime)]
     time: Option<String>,
     /// Only say what it would do.
     dry_run: Option<bool>,
@@ -214,7 +219,7 @@ pub(crate) async fn reset(
 }
 
 fn read_reset(body: &Input) -> Option<ResetTo> {
-    let to = body.word("to", &[("beginning", ResetTo::Beginning), ("now", ResetTo::Now)]);
+    let to = body.word("to", &RESETS);
     let position =
         body.number("position", 1..=i64::MAX).map(|position| ResetTo::Position(Position(position)));
     let time = body.time("time").map(ResetTo::Time);

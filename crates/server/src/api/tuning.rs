@@ -1,6 +1,6 @@
 //! What can change while the relay in this process runs.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc, time::Duration};
 
 use axum::{Extension, Json, extract::State};
 use posthaste::OperatorAct;
@@ -49,8 +49,12 @@ impl TuningView {
     }
 }
 
-/// What to change. What is left out stays as it is.
+/// How many events a second a limit can be.
+pub(super) const RATES: RangeInclusive<i64> = 1..=10_000_000;
+
+/// What to change: at least one of these. What is left out stays as it is.
 #[derive(ToSchema)]
+#[schema(min_properties = 1)]
 #[expect(dead_code, reason = "it is only described: the fields are asked for by name")]
 pub(crate) struct TuningChange {
     /// The most events of one lane between a first send and its settlement: 1 to 100000.
@@ -65,6 +69,9 @@ pub(crate) struct TuningChange {
     /// How many events a second these subscriptions deliver at most; null takes the limit away.
     rate_limits: Option<BTreeMap<String, Option<u32>>>,
     /// What is logged: off, error, warn, info, debug or trace, also by module.
+    #[schema(
+        pattern = "^([A-Za-z0-9_:]+=)?(off|error|warn|info|debug|trace)(,([A-Za-z0-9_:]+=)?(off|error|warn|info|debug|trace))*$"
+    )]
     log_level: Option<String>,
 }
 
@@ -132,12 +139,12 @@ fn wanted(before: &Tuned, body: Input) -> Result<Tuned, Problem> {
     if let Some(level) = body.text("log_level") {
         wanted.log_level = level;
     }
-    for (name, limit) in body.numbers_or_null("rate_limits", 1..=10_000_000) {
+    for (name, limit) in body.numbers_or_null("rate_limits", RATES) {
         match limit.and_then(|limit| u32::try_from(limit).ok()) {
             Some(limit) => _ = wanted.tuning.rate_limits.insert(name, limit),
             None => _ = wanted.tuning.rate_limits.remove(&name),
         }
     }
-    body.end()?;
+    body.end_with_any()?;
     Ok(wanted)
 }

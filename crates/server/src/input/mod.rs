@@ -4,6 +4,7 @@
 //! structs would stop at the first fault, and would take a misspelt filter for none.
 
 mod extract;
+mod value;
 
 use std::{cell::RefCell, collections::BTreeMap, ops::RangeInclusive};
 
@@ -13,6 +14,7 @@ use posthaste::Timestamp;
 use serde_json::{Map, Value};
 
 pub(crate) use self::extract::{Body, Parameters, Path, Query};
+use self::value::{is_text, shown, whole};
 use crate::{
     cursor::{self, Listing},
     problem::{Problem, Wrong},
@@ -22,7 +24,7 @@ use crate::{
 /// The longest text in a field that is compared with something. Payloads have their own limit.
 pub(crate) const LONGEST: usize = 4_000;
 /// The most names that a field may have.
-const MOST_NAMES: usize = 1_000;
+pub(crate) const MOST_NAMES: usize = 1_000;
 
 /// The largest page.
 pub(crate) const MAX_PAGE: u32 = 1_000;
@@ -110,7 +112,7 @@ impl Input {
         let value = self.find(name)?;
         let number = match self.origin {
             Origin::Query => value.as_str().and_then(|text| text.parse().ok()),
-            Origin::Body => value.as_i64(),
+            Origin::Body => whole(value),
         };
         let number = number.filter(|number| range.contains(number));
         if number.is_none() {
@@ -178,7 +180,7 @@ impl Input {
         let value = self.find(name)?;
         let list = value.as_array().filter(|list| (1..=most).contains(&list.len()));
         let ids = list.and_then(|list| {
-            list.iter().map(|id| id.as_i64().filter(|id| *id > 0)).collect::<Option<Vec<i64>>>()
+            list.iter().map(|id| whole(id).filter(|id| *id > 0)).collect::<Option<Vec<i64>>>()
         });
         if ids.is_none() {
             self.wrong(name, &format!("is {}; allowed is a list of 1 to {most} ids", shown(value)));
@@ -212,7 +214,7 @@ impl Input {
         let number = |(name, value): (&String, &Value)| match value {
             _ if !is_text(name) => None,
             Value::Null => Some((name.clone(), None)),
-            value => Some((name.clone(), Some(value.as_i64().filter(|number| range.contains(number))?))),
+            value => Some((name.clone(), Some(whole(value).filter(|number| range.contains(number))?))),
         };
         let fields = value.as_object().filter(|fields| fields.len() <= MOST_NAMES);
         let numbers = fields.and_then(|fields| fields.iter().map(number).collect::<Option<Vec<_>>>());
@@ -260,6 +262,14 @@ impl Input {
         if wrong.is_empty() { Ok(()) } else { Err(Problem::fields(wrong)) }
     }
 
+    /// Ends asking where at least one field has to be there: who sends none has lost them on the way.
+    pub(crate) fn end_with_any(self) -> Result<(), Problem> {
+        let needed = self.fields.is_empty().then(|| self.asked.borrow().join(", "));
+        self.end()?;
+        let missing = |names| Err(Problem::invalid(format!("no field is there; needed is one of {names}")));
+        needed.map_or(Ok(()), missing)
+    }
+
     fn all_wrong(self) -> Vec<Wrong> {
         let asked = self.asked.take();
         let known = if asked.is_empty() { "none".to_owned() } else { asked.join(", ") };
@@ -275,11 +285,6 @@ impl Input {
     }
 }
 
-/// Whether a text can be compared with something, or name it.
-fn is_text(text: &str) -> bool {
-    (1..=LONGEST).contains(&text.chars().count()) && !text.contains('\0')
-}
-
 fn decode(text: &str) -> Option<String> {
     let spaced = text.replace('+', " ");
     percent_decode_str(&spaced).decode_utf8().ok().map(String::from)
@@ -288,20 +293,6 @@ fn decode(text: &str) -> Option<String> {
 fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     value.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
-}
-
-/// A value as it may stand in an answer: short.
-fn shown(value: &Value) -> String {
-    const LONGEST: usize = 60;
-    match value {
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-        value => {
-            let text = value.to_string();
-            let cut: String = text.chars().take(LONGEST).collect();
-            if cut.len() < text.len() { format!("{cut}…") } else { cut }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::time;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Notice {
     /// When.
-    #[schema(example = "2026-03-01T12:00:00.000000Z")]
+    #[schema(example = "2026-03-01T12:00:00.000000Z", format = DateTime)]
     pub(crate) at: String,
     /// In which subscription.
     #[schema(example = "billing")]

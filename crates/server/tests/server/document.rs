@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use posthaste_server::cursor::{self, Listing};
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
@@ -117,6 +118,45 @@ fn every_operation_is_told_of_whole() {
     for reference in text.split("\"#/components/schemas/").skip(1).map(|rest| rest.split('"').next().unwrap())
     {
         assert!(schemas.contains_key(reference), "{reference} is there");
+    }
+}
+
+#[test]
+fn cursors_and_times_are_told_of_as_they_are_understood() {
+    let pattern = |id: &str, name: &str| {
+        let operations = operations();
+        let found = operations.iter().find(|operation| operation.value["operationId"] == id).unwrap();
+        let parameters = found.value["parameters"].as_array().unwrap();
+        let schema = &parameters.iter().find(|parameter| parameter["name"] == name).unwrap()["schema"];
+        jsonschema::validator_for(schema).unwrap()
+    };
+    let listings = [
+        (Listing::Events, "list_events"),
+        (Listing::Key, "get_key"),
+        (Listing::DeadLetters, "list_dead_letters"),
+        (Listing::Audit, "list_audit"),
+    ];
+    for (listing, id) in listings {
+        let pattern = pattern(id, "cursor");
+        for row in [1, 42, 1 << 40, i64::MAX] {
+            for (other, _) in listings {
+                let cursor = json!(cursor::write(other, row));
+                assert_eq!(pattern.is_valid(&cursor), other == listing, "{id} {other:?} {row}");
+            }
+        }
+        for bad in ["", "42", &cursor::write(listing, -1), &(cursor::write(listing, 1) + "A")] {
+            assert!(!pattern.is_valid(&json!(bad)), "{id} {bad}");
+        }
+    }
+    let time = pattern("list_events", "created_after");
+    for (text, good) in [
+        ("2026-03-01T12:00:00Z", true),
+        ("1970-01-01T00:00:00.000001Z", true),
+        ("1969-12-31T23:59:59Z", false),
+        ("2026-03-01T12:00:00+01:00", false),
+        ("soon", false),
+    ] {
+        assert_eq!(time.is_valid(&json!(text)), good, "{text}");
     }
 }
 

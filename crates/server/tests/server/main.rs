@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod acting;
+mod agreeing;
 mod alerts;
 mod bad_input;
 mod caller;

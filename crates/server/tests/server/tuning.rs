@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use posthaste::{Result, Settings as RelaySettings, Tuner, Tuning};
+use posthaste::{Error, Result, Settings as RelaySettings, Tuner, Tuning};
 use posthaste_server::{Tunable, Tuned};
 use serde_json::json;
 
@@ -30,6 +30,9 @@ impl Tunable for Knobs {
     }
 
     fn tune(&self, tuned: &Tuned) -> Result<()> {
+        if !["info", "debug"].contains(&tuned.log_level.as_str()) {
+            return Err(Error::invalid("log_level is not understood; allowed is info or debug"));
+        }
         if let Some(tuner) = &self.tuner {
             tuner.set(tuned.tuning.clone())?;
         }
@@ -97,6 +100,23 @@ async fn what_is_wrong_or_not_allowed_changes_nothing() {
     assert_eq!(knobs.tuned(), before);
     assert_eq!(running.viewer.get("/api/v1/audit").await.json()["items"], json!([]));
     relay.stop().await;
+}
+
+#[tokio::test]
+async fn a_change_of_nothing_is_a_mistake() {
+    let fixture = Fixture::new().await;
+    let running = serve(fixture.server(settings()).tunable(Arc::new(Knobs::new(None)))).await;
+    let path = "/api/v1/tuning";
+    let json = [("content-type", "application/json")];
+    for answer in [
+        running.operator.send("PATCH", path, &[], b"").await,
+        running.operator.send("PATCH", path, &json, b"").await,
+        running.operator.patch(path, &json!({})).await,
+    ] {
+        let expected =
+            "no field is there; needed is one of batch, poll_min_ms, poll_max_ms, log_level, rate_limits";
+        assert_eq!(answer.problem(400)["detail"], expected);
+    }
 }
 
 #[tokio::test]

@@ -31,6 +31,16 @@ pub(crate) async fn picture(driver: &WebDriver, highest: u64) -> Vec<u8> {
     STANDARD.decode(answer["data"].as_str().unwrap()).unwrap()
 }
 
+/// Holds back what pages that are opened from now on ask for at this path, until they are told to `release()` it.
+pub(crate) async fn hold(driver: &WebDriver, path: &str) {
+    let script = format!(
+        "{{ const ask = window.fetch;
+            const held = new Promise((resolve) => (window.release = resolve));
+            window.fetch = async (url, options) => (new URL(url).pathname === {path:?} && (await held), ask(url, options)); }}"
+    );
+    devtools(driver, "Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).await;
+}
+
 /// The errors and warnings that the console has told of since it was asked last.
 pub(crate) async fn complaints(driver: &WebDriver) -> Vec<String> {
     let entries = driver.browser_log().await.unwrap();

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod acting;
+mod asking;
 mod browser;
 mod devtools;
 mod looking;
