@@ -111,6 +111,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[some_tests("posthaste-relay", "--test machine")],
     },
     Fault {
+        name: "a-poll-slept-over",
+        breaks: "a poll that falls due between the last look and the sleep waits for somebody to ring",
+        file: MACHINE,
+        find: ".filter(|at| *at > self.polled)",
+        replace: ".filter(|at| *at > self.polled + self.settings.poll_min)",
+        caught_by: &[some_tests("posthaste-relay", "--test machine -- pace::")],
+    },
+    Fault {
         name: "send-after-the-deadline",
         breaks: "a relay sends although its lease may be lost (rule 3)",
         file: MACHINE,

@@ -103,6 +103,8 @@ pub struct Machine {
     turn: u8,
     epochs: u64,
     notes: Vec<Note>,
+    /// When it was polled last.
+    polled: Moment,
 }
 
 impl Machine {
@@ -134,6 +136,7 @@ impl Machine {
             turn: 0,
             epochs: 0,
             notes: Vec::new(),
+            polled: Moment::default(),
         }
     }
 
@@ -146,6 +149,7 @@ impl Machine {
 
     /// The next thing to do, if there is one now.
     pub fn poll(&mut self, now: Moment) -> Option<Command> {
+        self.polled = now;
         if std::mem::take(&mut self.renewal_wanted) {
             return Some(Command::Renew);
         }
@@ -155,10 +159,10 @@ impl Machine {
         self.poll_send(now).or_else(|| self.poll_append(now)).or_else(|| self.poll_read(now))
     }
 
-    /// When it wants to be polled again although nothing has come in. What is due already and was not done when it was
-    /// polled waits for something else.
+    /// When it wants to be polled again although nothing has come in. What was due when it was last polled, and was not done
+    /// then, waits for something else. What became due since does not: whoever asks a moment later must not sleep over it.
     #[must_use]
-    pub fn wake_at(&self, now: Moment) -> Option<Moment> {
+    pub fn wake_at(&self) -> Option<Moment> {
         [
             Some(self.pace.wake_at()),
             self.next_due,
@@ -171,7 +175,7 @@ impl Machine {
         .into_iter()
         .chain(self.lanes.values().map(HeldLane::rests_until))
         .flatten()
-        .filter(|at| *at > now)
+        .filter(|at| *at > self.polled)
         .min()
     }
 

@@ -101,7 +101,7 @@ impl Pump {
             if self.machine.is_stopped() {
                 return;
             }
-            let wake = self.machine.wake_at(self.now());
+            let wake = self.machine.wake_at();
             tokio::select! {
                 // What comes seldom is looked at first: no load may hide a renewal or the wish to stop.
                 biased;

@@ -99,7 +99,7 @@ fn an_append_that_fails_again_and_again_is_repeated_more_and_more_seldom() {
             tries += 1;
             bench.machine.appended(bench.now, None);
         }
-        bench.now = bench.machine.wake_at(bench.now).unwrap();
+        bench.now = bench.machine.wake_at().unwrap();
     }
 
     assert!((30..100).contains(&tries), "{tries} tries in a minute");

@@ -106,7 +106,7 @@ fn it_never_spins_and_never_sleeps_while_there_is_work() {
             bench.renewals = 0;
             bench.drain();
 
-            let wake = bench.machine.wake_at(bench.now);
+            let wake = bench.machine.wake_at();
             assert!(wake.is_none_or(|wake| wake > bench.now), "seed {seed}, step {step}: it would spin");
             let longest = bench.now + Duration::from_secs(16);
             let awake = awaits_somebody(&bench) || wake.is_some_and(|wake| wake <= longest);

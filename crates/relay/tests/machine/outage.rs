@@ -15,7 +15,7 @@ fn down(_: &Entry) -> Delivery {
 fn ping(bench: &mut Bench) {
     bench.read_on();
     while bench.pings == 0 {
-        bench.now = bench.machine.wake_at(bench.now).unwrap();
+        bench.now = bench.machine.wake_at().unwrap();
         bench.read_on();
     }
     bench.pings = 0;
@@ -130,7 +130,7 @@ fn throttling_waits_as_told_and_counts_no_attempt() {
     bench.answer_send(batch, |_| Delivery::Failed(Fault::throttled(wait, "slowly")));
     bench.read_on();
     while bench.sends.is_empty() {
-        bench.now = bench.machine.wake_at(bench.now).unwrap();
+        bench.now = bench.machine.wake_at().unwrap();
         bench.read_on();
     }
 

@@ -211,7 +211,7 @@ fn a_read_that_fails_is_tried_again_although_somebody_rang_meanwhile() {
     bench.machine.ring();
     bench.drain();
     assert!(bench.reads.is_empty(), "a ring does not hurry a log that has just failed");
-    let wake = bench.machine.wake_at(bench.now).unwrap();
+    let wake = bench.machine.wake_at().unwrap();
     assert!(wake.since(bench.now) <= bench.settings.poll_max, "woken after {:?}", wake.since(bench.now));
     bench.now = wake;
     bench.run(well);

@@ -64,7 +64,7 @@ fn a_refused_act_is_tried_more_and_more_seldom_and_is_always_the_same() {
         bench.renew();
         bench.read_on();
         tries.extend(bench.settle_unless(buries).into_iter().filter(|act| act.lane == Lane(1)));
-        bench.now = bench.machine.wake_at(bench.now).unwrap();
+        bench.now = bench.machine.wake_at().unwrap();
     }
 
     assert!((8..20).contains(&tries.len()), "{} tries in a minute", tries.len());
@@ -112,7 +112,7 @@ fn a_take_that_is_refused_is_asked_for_again_after_the_next_census() {
     bench.renew();
     bench.settle_unless(first);
     assert_eq!(bench.machine.held().iter().collect::<Vec<_>>(), [Lane(1), Lane(2)]);
-    assert!(bench.machine.wake_at(bench.now).is_none_or(|at| at > bench.now));
+    assert!(bench.machine.wake_at().is_none_or(|at| at > bench.now));
     bench.settle_unless(|_| panic!("nothing is asked for before"));
 
     bench.renew();

@@ -34,7 +34,7 @@ impl Bench {
     pub(crate) fn send_or_wait(&mut self) -> Batch {
         self.read_on();
         while self.sends.is_empty() {
-            self.now = self.machine.wake_at(self.now).expect("it wants to be woken");
+            self.now = self.machine.wake_at().expect("it wants to be woken");
             self.read_on();
         }
         self.send()
@@ -46,7 +46,7 @@ impl Bench {
         while self.now < end {
             self.renew();
             self.read_on();
-            self.now = self.machine.wake_at(self.now).map_or(end, |wake| wake.min(end));
+            self.now = self.machine.wake_at().map_or(end, |wake| wake.min(end));
         }
         self.renew();
         self.read_on();
@@ -149,7 +149,7 @@ impl Bench {
                 self.read_on();
             }
             self.settle_unless(&refuses);
-            self.now = self.machine.wake_at(self.now).map_or(end, |wake| wake.min(end));
+            self.now = self.machine.wake_at().map_or(end, |wake| wake.min(end));
         }
     }
 
@@ -208,7 +208,7 @@ impl Bench {
             if self.now >= end {
                 return;
             }
-            let wake = self.machine.wake_at(self.now).unwrap_or(end);
+            let wake = self.machine.wake_at().unwrap_or(end);
             self.now = wake.min(renewal).min(end);
         }
     }
