@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use async_trait::async_trait;
 use posthaste_core::{Event, EventId, Lane, Position, Published, Result, Unpublished, driver::refuse};
 use serde::de::DeserializeOwned;
 use sqlx::{AssertSqlSafe, PgConnection, Row, SqlSafeStr, SqlStr, postgres::PgRow};
@@ -14,17 +13,15 @@ use crate::{
 };
 
 /// A connection of the application's with a transaction open. That is all a driver has to do for publishing.
-#[async_trait]
 pub trait Caller: Send {
     /// Runs a statement whose parameters are texts or nulls, each mentioned once and in order, and answers the text in its one row and
     /// column.
-    async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String>;
+    fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> impl Future<Output = Result<String>> + Send;
 
     /// Runs a statement without parameters and answers.
-    async fn run(&mut self, sql: &str) -> Result<()>;
+    fn run(&mut self, sql: &str) -> impl Future<Output = Result<()>> + Send;
 }
 
-#[async_trait]
 impl Caller for PgConnection {
     async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
         text_of(bound(sql, arguments).fetch_one(self).await)
@@ -40,7 +37,6 @@ impl Caller for PgConnection {
 /// another session of the server.
 pub struct Pooled<'c>(pub &'c mut PgConnection);
 
-#[async_trait]
 impl Caller for Pooled<'_> {
     async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
         text_of(bound(sql, arguments).persistent(false).fetch_one(&mut *self.0).await)
@@ -69,7 +65,7 @@ fn safe(sql: &str) -> SqlStr {
 /// A duplicate (same topic and idempotency key) is answered with the first event's id. After an error nothing of the call is in the
 /// transaction, which stays usable unless the database itself refused a statement.
 pub async fn publish<'e>(
-    caller: &mut dyn Caller,
+    caller: &mut impl Caller,
     place: &Place,
     events: impl Into<Unpublished<'e>>,
 ) -> Result<Vec<Published>> {
@@ -95,15 +91,15 @@ pub async fn publish<'e>(
 }
 
 /// The ids of the events at these positions, as the caller's transaction sees them.
-pub async fn find(caller: &mut dyn Caller, place: &Place, positions: &[Position]) -> Result<Vec<EventId>> {
+pub async fn find(caller: &mut impl Caller, place: &Place, positions: &[Position]) -> Result<Vec<EventId>> {
     let positions: Vec<i64> = positions.iter().map(|position| position.0).collect();
     let answer = caller.ask(Statements::of(place).find_ids.as_str(), &[Some(&json(&positions))]).await?;
     let ids: Vec<String> = parse(&answer)?;
     ids.iter().map(|id| id.parse()).collect()
 }
 
-struct Publishing<'a> {
-    caller: &'a mut dyn Caller,
+struct Publishing<'a, C> {
+    caller: &'a mut C,
     statements: &'a Statements,
 }
 
@@ -120,18 +116,15 @@ struct Tried {
     wasteful: bool,
 }
 
-impl Publishing<'_> {
+impl<C: Caller> Publishing<'_, C> {
     /// One event that cannot be a duplicate.
     async fn insert(&mut self, event: &Event) -> Result<Vec<Published>> {
         let record = Record::new(event, event.version);
         let texts = record.texts();
         let texts: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
         let added = self.caller.ask(self.statements.publish_one.as_str(), &texts).await?;
-        let place = added
-            .split_once(' ')
-            .and_then(|(position, lane)| Some((position.parse().ok()?, lane.parse().ok()?)));
-        let (position, lane) = place.ok_or_else(|| damaged("publish: the answer is not understood"))?;
-        let (position, lane) = (Position(position), Lane(lane));
+        let place: i64 = parse(&added)?;
+        let (position, lane) = (Position(place >> 8), Lane((place & 0xff) as u8));
         Ok(vec![Published { id: event.id, position, lane, version: event.version, duplicate: false }])
     }
 

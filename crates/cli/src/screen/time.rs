@@ -1,18 +1,11 @@
 //! Times for people: how long ago, and when exactly; and the times that people write.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use posthaste::{Clock, SystemClock, Timestamp};
 use posthaste_server::time::parse;
-
-/// The first moment that has five digits in its year, and so no text.
-const YEAR_10000: i64 = 253_402_300_800_000_000;
-
-/// The time as programs read it (RFC 3339). What an event brings along may be any number; what has no text is cut to what has.
-pub(crate) fn stamp(time: Timestamp) -> String {
-    let time = Timestamp(time.0.clamp(0, YEAR_10000 - 1));
-    humantime::format_rfc3339_micros(SystemTime::from(time)).to_string()
-}
+/// The time as programs read it.
+pub(crate) use posthaste_server::time::text as stamp;
 
 /// The time and how long ago that is: `2026-03-01 12:00:00 UTC (3m ago)`.
 pub(crate) fn moment(time: Timestamp, now: Timestamp) -> String {

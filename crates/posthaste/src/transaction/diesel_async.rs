@@ -1,6 +1,5 @@
 //! Transactions of `diesel_async`, where the transaction is the connection.
 
-use async_trait::async_trait;
 use diesel::{
     QueryResult,
     pg::Pg,
@@ -63,7 +62,6 @@ impl Transaction for InTransaction<'_, AsyncPgConnection> {
 
 struct Through<'c>(&'c mut AsyncPgConnection);
 
-#[async_trait]
 impl Caller for Through<'_> {
     async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
         Asked { sql, arguments }.get_result(self.0).await.map_err(failed)

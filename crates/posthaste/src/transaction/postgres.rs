@@ -8,7 +8,7 @@ use crate::Place;
 
 /// Adds the events in the transaction that the caller has open.
 pub(super) async fn append(
-    caller: &mut dyn Caller,
+    caller: &mut impl Caller,
     place: &Place,
     events: Unpublished<'_>,
 ) -> Result<Vec<Published>> {
@@ -17,7 +17,7 @@ pub(super) async fn append(
 
 /// The ids of the events at these positions, as the caller's transaction sees them.
 pub(super) async fn find(
-    caller: &mut dyn Caller,
+    caller: &mut impl Caller,
     place: &Place,
     positions: &[Position],
 ) -> Result<Vec<EventId>> {

@@ -1,6 +1,5 @@
 //! Transactions of `sea_orm`, if they are in PostgreSQL.
 
-use async_trait::async_trait;
 use posthaste_core::{Error, ErrorKind, EventId, Position, Published, Result, Unpublished};
 use posthaste_postgres::{Caller, failure};
 use sea_orm::{
@@ -84,7 +83,6 @@ fn through(transaction: &DatabaseTransaction) -> Result<Through<'_>> {
     }
 }
 
-#[async_trait]
 impl Caller for Through<'_> {
     async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
         let arguments = arguments.iter().map(|argument| argument.map(str::to_owned).into());

@@ -1,6 +1,5 @@
 //! Transactions of `tokio_postgres`, and of `deadpool_postgres`, which are those inside.
 
-use async_trait::async_trait;
 use posthaste_core::{EventId, Position, Published, Result, Unpublished};
 use posthaste_postgres::{Caller, failure};
 use tokio_postgres::{
@@ -56,7 +55,6 @@ impl Commit for TokioTransaction<'_> {
 
 struct Through<'t, 'c>(&'t mut TokioTransaction<'c>);
 
-#[async_trait]
 impl Caller for Through<'_, '_> {
     async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
         // With the types of its parameters a statement needs one round trip, and nothing stays prepared behind it.
