@@ -33,7 +33,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         println!("there are no examples yet");
         return Ok(());
     }
-    process::run(&mut workspace.cargo("build --package posthaste-examples --bins"))?;
+    let bins: Vec<String> = programs.iter().map(|name| format!("--bin {name}")).collect();
+    workspace.build(&bins.join(" "))?;
 
     let mut wrong = Vec::new();
     for name in &programs {

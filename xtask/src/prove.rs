@@ -25,7 +25,7 @@ impl Options {
 
 /// Builds what is needed and runs the proof. It starts servers of its own, because it kills them.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    process::run(&mut workspace.cargo("build --package posthaste-cli --package posthaste-prove"))?;
+    workspace.build("--bin posthaste --bin posthaste-prove")?;
     let programs = workspace.target.join("debug");
     let mut command = std::process::Command::new(programs.join("posthaste-prove"));
     command.arg("direct").arg("--program").arg(programs.join("posthaste"));

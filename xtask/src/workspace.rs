@@ -9,6 +9,8 @@ use std::{
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
 
+use crate::process;
+
 /// The workspace that this program belongs to.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
@@ -30,11 +32,20 @@ impl Workspace {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
+    /// Builds these programs as `cargo test --workspace` does, so that what others have written is not built twice: with other packages chosen,
+    /// or without any test, cargo would choose other features of it.
+    pub(crate) fn build(&self, programs: &str) -> Result<()> {
+        process::run(&mut self.cargo(&format!("build {AS_TESTED} {programs}")))
+    }
+
     /// A cargo command in the workspace's folder. The words are separated by blanks.
     pub(crate) fn cargo(&self, words: &str) -> Command {
         cargo_in(&self.root, words)
     }
 }
+
+/// Chooses the whole workspace and a test that is small, for the sake of the features.
+pub(crate) const AS_TESTED: &str = "--workspace --test tidy";
 
 /// A cargo command in this folder. The words are separated by blanks.
 pub(crate) fn cargo_in(folder: &Path, words: &str) -> Command {

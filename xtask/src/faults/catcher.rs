@@ -2,7 +2,7 @@
 
 use std::{fmt, path::Path, process::Command};
 
-use crate::workspace::cargo_in;
+use crate::workspace::{AS_TESTED, cargo_in};
 
 /// A command that passes on sound code and should fail on a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ enum Program {
     },
 }
 
-/// The package of the dashboard's tests.
-const BROWSER: &str = "posthaste-dashboard-tests";
+/// The dashboard's tests.
+const BROWSER: &str = "dashboard";
 
 /// What it means that a catcher does not end in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,12 +72,11 @@ impl Catcher {
         match self.program {
             Program::Tests { package, which } => {
                 let targets = which.split("-- ").next().unwrap_or_default();
-                vec![cargo(&format!("test --quiet --no-run --package {package} {targets}"))]
+                vec![cargo(&format!("test --quiet --no-run {} {targets}", scope(package, which)))]
             }
-            Program::Browser { .. } => vec![
-                cargo("build --quiet --package posthaste-cli"),
-                cargo(&format!("test --quiet --no-run --package {BROWSER}")),
-            ],
+            Program::Browser { .. } => {
+                vec![cargo(&format!("build --quiet {AS_TESTED} --bin posthaste --test {BROWSER}"))]
+            }
             Program::Simulation { .. } => {
                 vec![cargo("build --quiet --release --package posthaste-testkit --bin simulate")]
             }
@@ -87,8 +86,12 @@ impl Catcher {
     /// Runs it.
     pub(crate) fn run(self, tree: &Path) -> Command {
         match self.program {
-            Program::Tests { package, which } => cargo_in(tree, &format!("test --package {package} {which}")),
-            Program::Browser { which } => cargo_in(tree, &format!("test --package {BROWSER} -- {which}")),
+            Program::Tests { package, which } => {
+                cargo_in(tree, &format!("test {} {which}", scope(package, which)))
+            }
+            Program::Browser { which } => {
+                cargo_in(tree, &format!("test --workspace --test {BROWSER} -- {which}"))
+            }
             Program::Simulation { schedules } => cargo_in(
                 tree,
                 &format!(
@@ -96,6 +99,15 @@ impl Catcher {
                 ),
             ),
         }
+    }
+}
+
+/// What cargo chooses from. A test that has a name is chosen from the whole workspace, whose dependencies are built already; with one package
+/// chosen they would be built again with fewer features.
+fn scope(package: &str, which: &str) -> String {
+    match which.starts_with("--test ") {
+        true => "--workspace".to_owned(),
+        false => format!("--package {package}"),
     }
 }
 

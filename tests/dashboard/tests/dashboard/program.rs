@@ -12,17 +12,12 @@ use serde_json::{Value, json};
 
 use crate::browser::wait_until;
 
-/// Built as `cargo test` would have done it, were it in this package.
+/// Built as `cargo test --workspace` would have done it, were it in this package: with other features, which is what cargo chooses for a package by
+/// itself or without any test, most of what it depends on would be built a second time.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let mut build = Command::new(env!("CARGO"));
-    build.args([
-        "build",
-        "--quiet",
-        "--package",
-        "posthaste-cli",
-        "--message-format",
-        "json-render-diagnostics",
-    ]);
+    build.args(["build", "--quiet", "--workspace", "--bin", "posthaste", "--test", "tidy"]);
+    build.args(["--message-format", "json-render-diagnostics"]);
     // What cargo told this program about its package would look to build scripts as if something had changed.
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST");
     for (name, _) in std::env::vars().filter(|(name, _)| is_of_package(name)) {
@@ -33,9 +28,10 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let messages = String::from_utf8(output.stdout).unwrap();
     let mut found = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().map(PathBuf::from)
+        let executable = message["executable"].as_str().map(PathBuf::from);
+        executable.filter(|_| message["target"]["kind"] == json!(["bin"]))
     });
-    found.next_back().unwrap()
+    found.next().unwrap()
 });
 
 pub(crate) struct Program {
