@@ -77,7 +77,7 @@ impl Options {
 }
 
 /// Into so many shares the faults are cut for a check of everything.
-const SHARES: usize = 8;
+const SHARES: usize = 12;
 
 fn all_faults() -> impl Iterator<Item = &'static Fault> {
     const LISTS: &[&[Fault]] = &[
