@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use posthaste::{Clock, SystemClock, Timestamp};
 use posthaste_server::time::parse;
+
 /// The time as programs read it.
 pub(crate) use posthaste_server::time::text as stamp;
 
