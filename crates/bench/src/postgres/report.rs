@@ -32,8 +32,8 @@ pub struct Tax {
     pub with_plain_sql: f64,
     /// With a row in a classic table of events with a status column.
     pub with_classic: f64,
-    /// With a row in such a table with the indexes by which people search: status, retry, aggregate, time, type.
-    pub with_searchable: f64,
+    /// With a row in such a table with a number, retry settings, two checks, and the indexes by which people search.
+    pub with_retrying: f64,
 }
 
 /// One way through a backlog.
@@ -132,14 +132,14 @@ impl fmt::Display for Report {
                 share(*cpu_share)
             )?;
         }
-        for Tax { clients, order_alone, with_outbox, with_plain_sql, with_classic, with_searchable } in
+        for Tax { clients, order_alone, with_outbox, with_plain_sql, with_classic, with_retrying } in
             &self.tax
         {
             writeln!(
                 f,
                 "publish   {clients} at once: {order_alone:.0} tx/s order alone, {with_outbox:.0} with the outbox, {with_plain_sql:.0} \
                  with the outbox by plain SQL, {with_classic:.0} with a status column, \
-                 {with_searchable:.0} with one that can be searched"
+                 {with_retrying:.0} with one for retries and searches"
             )?;
         }
         for History { condition, drain, p50, p99, dead_rows } in &self.history {

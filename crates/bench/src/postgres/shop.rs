@@ -23,26 +23,7 @@ impl Shop {
         let pool = connect(url).await?;
         run(&pool, format!("drop schema if exists {SCHEMA} cascade; create schema {SCHEMA}")).await?;
         let log = Arc::new(PostgresLog::open(url, options(true)).await?);
-        run(
-            &pool,
-            "create table orders (id bigint generated always as identity primary key, customer text not null,
-               amount bigint not null);
-             create table classic (
-               id uuid primary key default gen_random_uuid(), topic text not null, event_type text not null, key text,
-               payload jsonb not null, status text not null default 'pending', attempts integer not null default 0,
-               created_at timestamptz not null default now(), published_at timestamptz);
-             create index on classic (created_at) where status = 'pending';
-             create table searchable (
-               like classic including defaults, aggregate_type text not null, sequence bigserial,
-               next_retry_at timestamptz, primary key (id));
-             create index on searchable (status);
-             create index on searchable (next_retry_at) where status in ('pending', 'failed');
-             create index on searchable (key, aggregate_type, sequence);
-             create index on searchable (created_at);
-             create index on searchable (event_type)"
-                .to_owned(),
-        )
-        .await?;
+        run(&pool, include_str!("classic.sql").to_owned()).await?;
         Ok(Self { url: url.to_owned(), pool, log })
     }
 
