@@ -6,6 +6,7 @@ set
   payload = case
     when $3::bytea is null then p.payload
     when p.content_type = 'application/json' then convert_from($3, 'UTF8')
+    else ''
   end,
   payload_bytes = case
     when $3 is null then p.payload_bytes

@@ -29,7 +29,8 @@ pub(crate) struct Record<'e> {
     retry: Option<String>,
     occurred_at: i64,
     checked: bool,
-    payload: Option<&'e str>,
+    /// Empty if it is bytes.
+    payload: &'e str,
     payload_base64: Option<String>,
 }
 
@@ -58,7 +59,7 @@ impl<'e> Record<'e> {
             retry: (event.retry != RetryOverrides::default()).then(|| json(&event.retry)),
             occurred_at: event.occurred_at.0,
             checked: is_readable(&event.payload),
-            payload: json_text(&event.payload),
+            payload: json_text(&event.payload).unwrap_or_default(),
             payload_base64,
         }
     }

@@ -14,6 +14,10 @@ use crate::{
 
 pub(crate) const JSON: &str = "application/json";
 
+/// What is wrong with a row of which neither text nor bytes were loaded although they are not too large.
+pub(crate) const TWO_PAYLOADS: &str =
+    "it has a payload and payload_bytes; where there are bytes, payload must be empty";
+
 /// How many columns an entry has; what a statement adds comes behind them.
 pub(crate) const ENTRY_COLUMNS: usize = 22;
 
@@ -67,7 +71,11 @@ impl Reader {
         let bytes: Option<Vec<u8>> = get(row, 20)?;
         if text.is_none() && bytes.is_none() {
             let size = usize::try_from(get::<i32>(row, 21)?).unwrap_or_default();
-            return Ok(defects.too_large(size, self.payload_limit, content_type));
+            if size > self.payload_limit {
+                return Ok(defects.too_large(size, self.payload_limit, content_type));
+            }
+            defects.add(TWO_PAYLOADS);
+            return Ok(Payload::Json(String::new()));
         }
         let content_type = content_type.map_or(Cow::Borrowed(JSON), Cow::Owned);
         match (text, bytes) {

@@ -34,10 +34,10 @@ const ENTRY: &str = "o.id, o.key, o.event_type, nullif(o.event_version, '1.0.0')
      o.aggregate_type, o.aggregate_id, o.version, o.tenant_id, nullif(o.content_type, 'application/json'), o.headers, \
      o.correlation_id, o.idempotency_key, o.deliver_after, o.retry, o.occurred_at, o.checked, {payload}";
 
-/// The payload of a table or alias `o`, in three columns: text, bytes, size. What is over the limit is not loaded.
-const PAYLOAD: &str = "case when octet_length(o.payload) <= {limit} then o.payload end, \
-     case when octet_length(o.payload_bytes) <= {limit} then o.payload_bytes end, \
-     coalesce(octet_length(o.payload), octet_length(o.payload_bytes))";
+/// The payload of a table or alias `o`, in three columns: text, bytes, size. What is over the limit is not loaded, and neither of two.
+const PAYLOAD: &str = "case when o.payload_bytes is null and octet_length(o.payload) <= {limit} then o.payload end, \
+     case when o.payload_bytes is not null and o.payload = '' and octet_length(o.payload_bytes) <= {limit} then o.payload_bytes end, \
+     coalesce(octet_length(o.payload_bytes), octet_length(o.payload))";
 
 /// What several statements have in common.
 const PARTS: [(&str, &str); 6] = [

@@ -324,4 +324,20 @@ pub(crate) const FAULTS: &[Fault] = &[
         replace: "Either::Right((turn, _)) => { drop(turn); (first, first.slot.wait().await) }",
         caught_by: &[some("--test postgres -- jobs::")],
     },
+    Fault {
+        name: "postgres-one-of-two-payloads",
+        breaks: "of a row with a text and bytes the bytes are delivered, and nobody hears of the text",
+        file: "logs/postgres/src/statements.rs",
+        find: "o.payload_bytes is not null and o.payload = '' and octet_length",
+        replace: "octet_length",
+        caught_by: &[some("--test postgres -- plain_sql::")],
+    },
+    Fault {
+        name: "postgres-an-edited-payload-beside-the-old",
+        breaks: "bytes that an operator wrote stand beside the text that they replace",
+        file: "logs/postgres/sql/edit.sql",
+        find: "    else ''",
+        replace: "    else p.payload",
+        caught_by: &[some_tests("posthaste", "--test postgres -- delivery::a_row_with_two_payloads")],
+    },
 ];

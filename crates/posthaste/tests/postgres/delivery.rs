@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use posthaste::{Event, event_types, postgres};
+use posthaste::{DeadFilter, Edit, Event, EventId, OperatorAct, event_types, postgres};
 use sqlx::Connection;
 use tokio::sync::mpsc;
 
@@ -178,6 +178,35 @@ async fn a_payload_over_the_outboxs_limit_is_a_dead_letter_if_plain_sql_wrote_it
         sqlx::query_scalar("select event_type from outbox_dead").fetch_one(&pool).await.unwrap();
     assert_eq!(dead, "large");
     database.close().await;
+}
+
+#[tokio::test]
+async fn a_row_with_two_payloads_is_a_dead_letter_that_can_be_mended() {
+    let shop = Fixture::new().await;
+    sqlx::raw_sql(
+        "insert into outbox (topic, event_type, content_type, payload, payload_bytes) values
+           ('t', 'two', 'text/plain', 'one', 'another');
+         insert into outbox (topic, event_type, payload) values ('t', 'sound', '1')",
+    )
+    .execute(&shop.pool)
+    .await
+    .unwrap();
+    let (relay, mut hears) = listening(&shop.outbox);
+    let relay = shop.start(relay).await;
+    assert_eq!(next(&mut hears).await.event_type, "sound");
+    shop.wait_until("it is a dead letter", async || shop.rows("outbox_dead").await == 1).await;
+
+    let admin = shop.outbox.admin();
+    let letter = admin.dead(&DeadFilter::default()).await.unwrap().items.remove(0);
+    assert!(letter.error.contains("it has a payload and payload_bytes"), "{letter:?}");
+    let edit = Edit { payload: Some("a third".to_owned()), ..Edit::default() };
+    let new_id = EventId::from_bytes([7; 16]);
+    admin.act(&OperatorAct::Edit { dead_id: letter.dead_id, edit, new_id }, "ops").await.unwrap();
+
+    let mended = next(&mut hears).await;
+    assert_eq!((mended.id, mended.payload.as_bytes()), (new_id, &b"a third"[..]));
+    relay.stop().await;
+    shop.close().await;
 }
 
 #[tokio::test]

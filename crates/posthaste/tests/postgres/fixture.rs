@@ -65,7 +65,7 @@ impl Fixture {
         .await;
     }
 
-    async fn wait_until(&self, what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    pub(crate) async fn wait_until(&self, what: &str, mut condition: impl AsyncFnMut() -> bool) {
         let asking = async {
             while !condition().await {
                 // Waits for a condition.

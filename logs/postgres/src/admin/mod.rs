@@ -26,7 +26,14 @@ pub(crate) use self::{
     desk::Desks,
     jobs::job_of,
 };
-use crate::{PostgresLog, error::failed, log::Inner, row::get, statements::Bound, value::Time};
+use crate::{
+    PostgresLog,
+    error::failed,
+    log::Inner,
+    row::{TWO_PAYLOADS, get},
+    statements::Bound,
+    value::Time,
+};
 
 #[async_trait]
 impl Jobs for PostgresLog {
@@ -134,15 +141,19 @@ async fn is_paused(log: &Inner, connection: &mut PgConnection, name: &str) -> Re
     Err(refuse::no_subscription(name, &names))
 }
 
-/// A payload in three columns as text; bytes that are not text as hexadecimal digits, and what is over the limit as what is wrong
-/// with it.
+/// A payload in three columns as text; bytes that are not text as hexadecimal digits, and what was not loaded as what is wrong with it.
 fn payload_text(log: &Inner, row: &PgRow, column: usize) -> Result<String> {
     if let Some(text) = get::<Option<String>>(row, column)? {
         return Ok(text);
     }
     let Some(bytes) = get::<Option<Vec<u8>>>(row, column + 1)? else {
         let size = usize::try_from(get::<i32>(row, column + 2)?).unwrap_or_default();
-        return Ok(format!("({})", oversized(size, log.options.payload_limit)));
+        let limit = log.options.payload_limit;
+        return Ok(if size > limit {
+            format!("({})", oversized(size, limit))
+        } else {
+            format!("({TWO_PAYLOADS})")
+        });
     };
     let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| digits(error.as_bytes())))

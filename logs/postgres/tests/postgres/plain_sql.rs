@@ -21,8 +21,8 @@ async fn a_plain_insert_is_a_whole_event() {
     fixture
         .run(
             r#"insert into outbox (topic, event_type, key, payload) values ('users', 'user.created', '42', '{"name":"Ada"}');
-               insert into outbox (topic, event_type, payload_bytes, content_type, headers, id) values
-                 ('files', 'file.added', '\x00ff', 'image/png', '{"trace":"abc"}', '00010203-0405-0607-0809-0a0b0c0d0e0f')"#,
+               insert into outbox (topic, event_type, payload, payload_bytes, content_type, headers, id) values
+                 ('files', 'file.added', '', '\x00ff', 'image/png', '{"trace":"abc"}', '00010203-0405-0607-0809-0a0b0c0d0e0f')"#,
         )
         .await
         .unwrap();
@@ -47,8 +47,9 @@ async fn what_is_no_event_at_all_is_refused() {
 
     for refused in [
         "insert into outbox (topic, event_type) values ('a', 'b')",
-        "insert into outbox (topic, event_type, payload, payload_bytes) values ('a', 'b', '{}', '{}')",
+        "insert into outbox (topic, event_type, payload_bytes) values ('a', 'b', '{}')",
         "insert into outbox (event_type, payload) values ('b', '{}')",
+        "insert into outbox (topic, payload) values ('a', '{}')",
         "insert into outbox (topic, event_type, payload) values ('', 'b', '{}')",
         "insert into outbox (topic, event_type, payload) values ('a', '', '{}')",
         "insert into outbox (topic, event_type, payload, id) values ('a', 'b', '{}', 'a text')",
@@ -74,7 +75,8 @@ async fn a_row_that_cannot_be_understood_says_why_and_stops_nobody() {
                  ('a', 'b', 'retry', '{}', null, '{"max_attempts":"many"}'),
                  ('a', 'b', 'retry sense', '{}', null, '{"max_attempts":0}'),
                  ('a', 'b', 'all', '{', '{', '{');
-               insert into outbox (topic, event_type, key, payload_bytes) values ('a', 'b', 'bytes', '\x22ff22')"#,
+               insert into outbox (topic, event_type, key, payload, payload_bytes) values
+                 ('a', 'b', 'bytes', '', '\x22ff22'), ('a', 'b', 'two', '1', '2')"#,
         )
         .await
         .unwrap();
@@ -93,6 +95,7 @@ async fn a_row_that_cannot_be_understood_says_why_and_stops_nobody() {
         ("retry sense", "max_attempts is 0; it must be at least 1"),
         ("all", "retry overrides"),
         ("bytes", "payload is not UTF-8"),
+        ("two", "it has a payload and payload_bytes; where there are bytes, payload must be empty"),
     ];
     assert_eq!(told.len(), expected.len());
     for ((key, defect), (expected_key, part)) in told.into_iter().zip(expected) {
