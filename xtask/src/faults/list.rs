@@ -14,6 +14,7 @@ const FLIGHT: &str = "crates/relay/src/machine/flight.rs";
 const HOT: &str = "crates/relay/src/machine/hot.rs";
 const LANE: &str = "crates/relay/src/machine/lane.rs";
 const MACHINE: &str = "crates/relay/src/machine/mod.rs";
+const PACE: &str = "crates/relay/src/machine/pace.rs";
 const READING: &str = "crates/relay/src/machine/reading.rs";
 const REFUSAL: &str = "crates/relay/src/machine/refusal.rs";
 const RETRY: &str = "crates/core/src/retry.rs";
@@ -117,6 +118,22 @@ pub(crate) const FAULTS: &[Fault] = &[
         find: ".filter(|at| *at > self.polled)",
         replace: ".filter(|at| *at > self.polled + self.settings.poll_min)",
         caught_by: &[some_tests("posthaste-relay", "--test machine -- pace::")],
+    },
+    Fault {
+        name: "a-ring-during-a-read-is-forgotten",
+        breaks: "who rings while a read is under way, which may not see any more what was rung for, waits for the next poll",
+        file: PACE,
+        find: "(self.unread, self.unread_parked) = (true, true);",
+        replace: "",
+        caught_by: &[some_tests("posthaste-relay", "--test machine -- pace::")],
+    },
+    Fault {
+        name: "a-ring-is-taken-by-lanes-behind",
+        breaks: "a read of lanes that are behind counts for one of what is new, which somebody rang for",
+        file: READING,
+        find: "self.pace.begin(!group.lanes.is_empty() && group.until.is_none(), !parked.is_empty());",
+        replace: "self.pace.begin(true, true);",
+        caught_by: &[some_tests("posthaste-relay", "--test machine -- reading::")],
     },
     Fault {
         name: "send-after-the-deadline",

@@ -10,13 +10,25 @@ pub(super) struct Pace {
     max: Duration,
     wait: Duration,
     next: Moment,
+    /// Somebody rang, and the lanes at the front were not read since.
+    unread: bool,
+    /// Somebody rang, and what is parked was not read since.
+    unread_parked: bool,
     /// The log could not be read: no ring makes it be asked again before.
     held_off_until: Moment,
 }
 
 impl Pace {
     pub(super) fn new(min: Duration, max: Duration) -> Self {
-        Self { min, max, wait: min, next: Moment::default(), held_off_until: Moment::default() }
+        Self {
+            min,
+            max,
+            wait: min,
+            next: Moment::default(),
+            unread: false,
+            unread_parked: false,
+            held_off_until: Moment::default(),
+        }
     }
 
     /// Other bounds from now on: who waits longer than is allowed now does not.
@@ -26,9 +38,16 @@ impl Pace {
         self.next = self.next.min(now + max);
     }
 
-    /// When the log is to be read again.
-    pub(super) fn next(&self) -> Moment {
-        self.next
+    /// Whether the log is to be read again: it is time, or somebody rang for what can be read.
+    pub(super) fn is_due(&self, now: Moment, lanes: bool, parked: bool) -> bool {
+        self.next <= now || (self.unread && lanes) || (self.unread_parked && parked)
+    }
+
+    /// A read up to now begins, of the lanes at the front or of what is parked. Who rings from here on may mean what it does not
+    /// see any more.
+    pub(super) fn begin(&mut self, lanes: bool, parked: bool) {
+        self.unread &= !lanes;
+        self.unread_parked &= !parked;
     }
 
     /// When to wake for it: also somebody who rang has to wait for a log that has just failed.
@@ -40,6 +59,7 @@ impl Pace {
     pub(super) fn ring(&mut self) {
         self.wait = self.min;
         self.next = Moment::default();
+        (self.unread, self.unread_parked) = (true, true);
     }
 
     /// A read brought entries; `more` if its limit ended it.
@@ -78,16 +98,35 @@ mod tests {
         let mut waits = Vec::new();
         for _ in 0..5 {
             pace.found_nothing(now);
-            waits.push(pace.next().since(now));
+            waits.push(pace.next.since(now));
         }
         assert_eq!(waits, [2, 4, 8, 10, 10].map(ms));
 
         pace.found(now, false);
-        assert_eq!(pace.next(), now + ms(2));
+        assert_eq!(pace.next, now + ms(2));
         pace.found(now, true);
-        assert_eq!(pace.next(), now);
+        assert_eq!(pace.next, now);
         pace.ring();
-        assert!(pace.next() <= now);
+        assert!(pace.is_due(now, false, false));
+    }
+
+    #[test]
+    fn a_ring_is_not_forgotten_before_a_read_that_began_after_it() {
+        let ms = Duration::from_millis;
+        let now = Moment::after(ms(1_000));
+        let mut pace = Pace::new(ms(2), ms(10));
+        let reads = |pace: &Pace| (pace.is_due(now, true, false), pace.is_due(now, false, true));
+        pace.begin(true, true);
+        pace.ring();
+        pace.found_nothing(now);
+        assert_eq!(reads(&pace), (true, true), "the read under way may not have seen it");
+
+        pace.begin(false, true);
+        pace.found_nothing(now);
+        assert_eq!(reads(&pace), (true, false), "only what is parked was read");
+        pace.begin(true, false);
+        pace.found(now, false);
+        assert_eq!(reads(&pace), (false, false));
     }
 
     #[test]
@@ -96,13 +135,13 @@ mod tests {
         let now = Moment::after(ms(1_000));
         let mut pace = Pace::new(ms(2), ms(10_000));
         (0..20).for_each(|_| pace.found_nothing(now));
-        assert_eq!(pace.next(), now + ms(10_000));
+        assert_eq!(pace.next, now + ms(10_000));
 
         pace.set_bounds(now, ms(5), ms(20));
-        assert_eq!(pace.next(), now + ms(20));
+        assert_eq!(pace.next, now + ms(20));
         pace.found_nothing(now);
-        assert_eq!(pace.next(), now + ms(20));
+        assert_eq!(pace.next, now + ms(20));
         pace.found(now, false);
-        assert_eq!(pace.next(), now + ms(5));
+        assert_eq!(pace.next, now + ms(5));
     }
 }

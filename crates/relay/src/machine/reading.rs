@@ -108,11 +108,12 @@ impl Machine {
         self.make_room(now);
         let limit = self.room()?;
         let due = self.next_due.take_if(|at| *at <= now).is_some();
-        let group = self.next_group(now, due)?;
         let parked = self.wants_parked();
+        let group = self.next_group(now, due, !parked.is_empty())?;
         if group.lanes.is_empty() && parked.is_empty() {
             return None;
         }
+        self.pace.begin(!group.lanes.is_empty() && group.until.is_none(), !parked.is_empty());
         let read = Read {
             subscription: self.subscription.name.clone(),
             generation: self.generation,
@@ -174,13 +175,13 @@ impl Machine {
     }
 
     /// The lanes to read together: those at the front, and every other time those that are behind.
-    fn next_group(&mut self, now: Moment, due: bool) -> Option<Group> {
+    fn next_group(&mut self, now: Moment, due: bool, parked: bool) -> Option<Group> {
         let cap = self.settings.page.entries;
         let wanting: Vec<&HeldLane> =
             self.lanes.values().filter(|held| held.wants_reading() && held.load().0 < cap).collect();
         let front = wanting.iter().map(|held| &held.read_to).max().cloned().unwrap_or_default();
         let last = wanting.iter().map(|held| &held.read_to).min().cloned().unwrap_or_default();
-        let timely = due || self.pace.next() <= now;
+        let timely = due || self.pace.is_due(now, !wanting.is_empty(), parked);
         let behind = last < front && (!self.read_behind || !timely);
         if self.lanes.is_empty() || !(behind || timely) {
             return None;
@@ -197,6 +198,7 @@ impl Machine {
 struct Group {
     lanes: LaneSet,
     after: Cursor,
+    /// Where others stand already; nothing for those at the front.
     until: Option<Cursor>,
 }
 

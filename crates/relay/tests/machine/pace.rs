@@ -120,6 +120,25 @@ fn an_event_that_nobody_rings_for_is_found_at_the_next_poll() {
     assert_eq!(bench.received.len(), 1);
 }
 
+// pitfall S21
+#[test]
+fn a_ring_during_a_read_is_followed_by_another_read() {
+    let mut bench = Bench::new(1);
+    bench.run_for(Duration::from_secs(60), well);
+    bench.machine.ring();
+    bench.drain();
+    let under_way = bench.reads.pop_front().unwrap();
+
+    bench.machine.ring();
+    bench.answer_read(&under_way);
+    // What that read did not see any more.
+    bench.publish("a");
+    bench.run(well);
+
+    assert_eq!(bench.received.len(), 1);
+    assert!(bench.machine.poll(bench.now).is_none(), "and then it waits");
+}
+
 #[test]
 fn a_ring_makes_it_read_now() {
     let mut bench = Bench::new(1);

@@ -171,7 +171,6 @@ fn a_lane_that_is_behind_is_read_up_to_where_the_others_stand_and_joins_them() {
     bench.drain();
     let behind = bench.reads.pop_front().unwrap();
     bench.answer_read(&behind);
-    bench.machine.ring();
     bench.drain();
     let together = bench.reads.pop_front().unwrap();
 
