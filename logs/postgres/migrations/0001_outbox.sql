@@ -7,6 +7,10 @@ create table {meta} (
   value text not null
 );
 
+-- The name of a topic or of a type. What has an empty one fits no filter, and would be passed over without a word. A domain, because
+-- PostgreSQL keeps the check of a domain ready, while it makes that of a table ready anew for each insert.
+create domain {name} as text constraint "{prefix}_name" check (value <> '');
+
 -- The log: one row an event, appended, never changed. A plain
 --   insert into outbox (topic, event_type, key, payload) values ('users', 'user.created', '42', '{"name":"Ada"}')
 -- is a whole event. Positions come from a sequence without a cache: two sessions with a cache each would number the events of
@@ -24,8 +28,8 @@ create table {log} (
   -- alone in plain SQL: a row without it is checked whenever it is read, and one that is broken stops nothing.
   checked boolean not null default false,
   key text,
-  event_type text not null,
-  topic text not null,
+  event_type {name} not null,
+  topic {name} not null,
   event_version text not null default '1.0.0',
   aggregate_type text,
   aggregate_id text,
@@ -40,12 +44,10 @@ create table {log} (
   deliver_after timestamptz,
   -- What this event changes of the retry policy, as a JSON object, or null.
   retry text,
-  -- '' if the payload is bytes, which are then in payload_bytes. No check sees to that: PostgreSQL makes a check ready anew for each
-  -- insert, which costs as much as an index. Of a row with both it is said when it is read.
+  -- '' if the payload is bytes, which are then in payload_bytes. No check sees to that, because it would cost as much as an index. Of a
+  -- row with both it is said when it is read.
   payload text not null,
-  payload_bytes bytea,
-  -- What has an empty name fits no filter, and would be passed over without a word.
-  constraint "{prefix}_names" check (topic <> '' and event_type <> '')
+  payload_bytes bytea
 );
 
 -- In which lane an event is: all events of one key are in one, an event without a key is in any. No generated column: PostgreSQL

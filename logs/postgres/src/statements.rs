@@ -125,8 +125,8 @@ impl Place {
     }
 }
 
-/// How the statements name tables, sequences, views and functions, and what their real names end with.
-const NAMES: [(&str, &str); 25] = [
+/// How the statements name tables, sequences, views, functions and types, and what their real names end with.
+const NAMES: [(&str, &str); 26] = [
     ("{log}", ""),
     ("{positions}", "position_seq"),
     ("{meta}", "meta"),
@@ -152,6 +152,7 @@ const NAMES: [(&str, &str); 25] = [
     ("{passed}", "passed"),
     ("{uncheck}", "uncheck"),
     ("{lane}", "lane"),
+    ("{name}", "name"),
 ];
 
 fn check(what: &str, text: &str) -> Result<String> {

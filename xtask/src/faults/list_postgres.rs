@@ -325,6 +325,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[some("--test postgres -- jobs::")],
     },
     Fault {
+        name: "postgres-an-empty-name-is-taken",
+        breaks: "an event without a topic or a type is taken, fits no filter, and is passed over without a word",
+        file: "logs/postgres/migrations/0001_outbox.sql",
+        find: "check (value <> '')",
+        replace: "check (value is not null)",
+        caught_by: &[some("--test postgres -- plain_sql::")],
+    },
+    Fault {
         name: "postgres-one-of-two-payloads",
         breaks: "of a row with a text and bytes the bytes are delivered, and nobody hears of the text",
         file: "logs/postgres/src/statements.rs",

@@ -35,6 +35,23 @@ async fn what_commits_is_delivered() {
     shop.expect(ids, 1).await;
 }
 
+/// This driver asks the server for the types of parameters, and hears of a domain, which it does not take for a text.
+#[tokio::test]
+async fn plain_sql_says_that_names_are_texts() {
+    const NAMED: &str =
+        "insert into outbox (topic, event_type, payload) values ($1::text, $2::text, $3) returning id::text";
+    let shop = Shop::open().await;
+    let (client, _carrying) = connect(&shop).await;
+
+    let row = client.query_one(NAMED, &[&"orders", &"order.placed", &"{}"]).await.unwrap();
+    let id: String = row.get(0);
+    let refused = client.query_one(NAMED, &[&"", &"order.placed", &"{}"]).await.unwrap_err();
+
+    let refused = refused.as_db_error().unwrap();
+    assert_eq!(refused.message(), "value for domain outbox_name violates check constraint \"outbox_name\"");
+    shop.expect(vec![id.parse().unwrap()], 0).await;
+}
+
 #[tokio::test]
 async fn what_is_rolled_back_is_not_delivered() {
     let shop = Shop::open().await;
