@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::{FutureExt, StreamExt, stream, stream::BoxStream};
+use futures_util::{StreamExt, stream, stream::BoxStream};
 use posthaste_core::Result;
 use sqlx::{
     SqlStr,
@@ -19,8 +19,8 @@ use crate::{
     statements::{Place, Statements},
 };
 
-/// Where rings come faster than they can be passed on, so long a time of them is one ring.
-const DEBOUNCE: Duration = Duration::from_millis(1);
+/// After a ring so long a rest: those who ring meanwhile are one ring. A relay that has just found something polls within it.
+const REST: Duration = Duration::from_millis(5);
 
 /// After trouble, a little patience.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -82,11 +82,7 @@ impl Ringing {
                 tokio::time::sleep(PAUSE).await;
                 bell.notify_one();
             }
-            // One by itself was told at once. Where more came meanwhile, the next ring waits for company.
-            if bell.notified().now_or_never().is_some() {
-                tokio::time::sleep(DEBOUNCE).await;
-                bell.notify_one();
-            }
+            tokio::time::sleep(REST).await;
         }
     }
 

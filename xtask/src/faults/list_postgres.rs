@@ -333,6 +333,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[some("--test postgres -- plain_sql::")],
     },
     Fault {
+        name: "postgres-a-ring-for-each-commit",
+        breaks: "every commit of a busy application is told to others by a statement of its own, at the cost of publishing",
+        file: "logs/postgres/src/doorbell.rs",
+        find: "tokio::time::sleep(REST).await;",
+        replace: "",
+        caught_by: &[some_tests("posthaste", "--test postgres -- doorbell::")],
+    },
+    Fault {
         name: "postgres-one-of-two-payloads",
         breaks: "of a row with a text and bytes the bytes are delivered, and nobody hears of the text",
         file: "logs/postgres/src/statements.rs",

@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
-use posthaste::{Error, ErrorKind, Result};
+use posthaste::{Error, ErrorKind, Outbox, Result};
 use posthaste_postgres::{PgPool, PostgresLog, PostgresOptions};
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Row,
@@ -30,6 +30,11 @@ impl Shop {
     /// Another handle on the same log, with connections of its own, as another process would have.
     pub(crate) async fn another(&self) -> Result<Arc<PostgresLog>> {
         Ok(Arc::new(PostgresLog::open(&self.url, options(false)).await?))
+    }
+
+    /// The same outbox as an application has it.
+    pub(crate) async fn outbox(&self) -> Result<Outbox> {
+        Outbox::builder(&self.url).schema(SCHEMA).without_migration().open().await
     }
 
     /// Publishes so many events of about 120 bytes, with 1,000 keys, 10,000 to a transaction, by plain SQL.

@@ -8,8 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use posthaste::{Event, EventId, EventRules, Payload, Result, Stamp, SystemClock, Unpublished};
-use posthaste_core::Clock;
+use posthaste::{Event, EventBuilder, Outbox, Payload, Result};
 use sqlx::PgConnection;
 use tokio::task::JoinSet;
 
@@ -24,12 +23,13 @@ const SLICES: usize = 6;
 const SLICE: Duration = Duration::from_millis(500);
 
 pub(crate) async fn measure(shop: &Shop, rounds: usize) -> Result<Vec<Tax>> {
+    let outbox = shop.outbox().await?;
     let mut taxes = Vec::new();
     for clients in [1, 8] {
         let mut rates: [Vec<f64>; 5] = Default::default();
         for _ in 0..rounds.max(1) * SLICES {
             for (kind, rates) in Kind::ALL.into_iter().zip(&mut rates) {
-                rates.push(publish(shop, kind, clients).await?);
+                rates.push(publish(shop, &outbox, kind, clients).await?);
             }
         }
         let [order_alone, with_outbox, with_plain_sql, with_classic, with_retrying] = rates.map(median);
@@ -52,29 +52,30 @@ impl Kind {
 }
 
 /// Transactions a second of so many clients.
-async fn publish(shop: &Shop, kind: Kind, clients: usize) -> Result<f64> {
+async fn publish(shop: &Shop, outbox: &Outbox, kind: Kind, clients: usize) -> Result<f64> {
     let (count, began) = (Arc::new(AtomicU64::new(0)), Instant::now());
     let mut publishing = JoinSet::new();
-    for client in 0..clients {
-        let (pool, place, count) = (shop.pool.clone(), shop.log.place().clone(), Arc::clone(&count));
+    for _ in 0..clients {
+        let (pool, outbox, count) = (shop.pool.clone(), outbox.clone(), Arc::clone(&count));
         publishing.spawn(async move {
             let mut connection = pool.acquire().await.map_err(failed("get a connection"))?;
             while began.elapsed() < SLICE {
                 let number = count.fetch_add(1, Ordering::Relaxed);
                 let mut tx = sqlx::Connection::begin(&mut *connection).await.map_err(failed("begin"))?;
                 order(&mut tx, number).await?;
+                let mut staged = None;
                 match kind {
                     Kind::Alone => {}
-                    Kind::Outbox => {
-                        let event = event(client, number)?;
-                        let one = Unpublished { events: std::slice::from_ref(&event), fresh: true };
-                        posthaste_postgres::publish(&mut *tx, &place, one).await?;
-                    }
+                    Kind::Outbox => staged = Some(outbox.publish(&mut tx, event(number)).await?),
                     Kind::PlainSql => plain(&mut tx, number).await?,
                     Kind::Classic => classic(&mut tx, number).await?,
                     Kind::Retrying => retrying(&mut tx, number).await?,
                 }
                 tx.commit().await.map_err(failed("commit"))?;
+                // As an application does it: relays are told.
+                if let Some(staged) = staged {
+                    staged.dispatch();
+                }
             }
             Ok(())
         });
@@ -105,12 +106,8 @@ fn key(number: u64) -> String {
     format!("customer-{:05}", number % 1_000)
 }
 
-fn event(client: usize, number: u64) -> Result<Event> {
-    let id =
-        (client as u128) << 64 | u128::from(number) | u128::from(SystemClock.now().0.unsigned_abs()) << 72;
-    let stamp = Stamp { id: EventId::from_bytes(id.to_be_bytes()), now: SystemClock.now() };
-    let draft = Event::of("order.placed").topic("orders").key(key(number));
-    draft.payload(Payload::Json(payload(number))).build(&EventRules::default(), stamp)
+fn event(number: u64) -> EventBuilder {
+    Event::of("order.placed").topic("orders").key(key(number)).payload(Payload::Json(payload(number)))
 }
 
 async fn plain(connection: &mut PgConnection, number: u64) -> Result<()> {

@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 
 use posthaste::Outbox;
+use sqlx::postgres::PgListener;
+use tokio::time::timeout;
 
 use crate::fixture::{Fixture, event, listening, next, next_id, seldom_polling};
 
@@ -81,5 +83,34 @@ async fn many_commits_are_heard_of_although_they_are_one_ring() {
     let late = committed.elapsed();
     assert!(late < WELL_BEFORE_A_POLL, "{late:?} after the last commit, {:?} in all", began.elapsed());
     relay.stop().await;
+    shop.close().await;
+}
+
+/// To ring costs the server something. However often it is asked for, others hear it 200 times a second at most.
+#[tokio::test]
+async fn who_rings_without_end_is_passed_on_now_and_then() {
+    const RINGS: u32 = 20;
+    const REST: Duration = Duration::from_millis(5);
+    let shop = Fixture::new().await;
+    let driver = shop.outbox.driver();
+    let mut hears = PgListener::connect_with(&shop.pool).await.unwrap();
+    hears.listen("posthaste.outbox").await.unwrap();
+
+    let began = Instant::now();
+    let ringing = async {
+        loop {
+            driver.ring();
+            tokio::task::yield_now().await;
+        }
+    };
+    let heard = async {
+        for _ in 0..RINGS {
+            timeout(WELL_BEFORE_A_POLL, hears.recv()).await.expect("a ring is passed on").unwrap();
+        }
+    };
+    tokio::select! { () = heard => {}, () = ringing => {} }
+
+    assert!(began.elapsed() >= REST * (RINGS - 1), "{RINGS} rings in {:?}", began.elapsed());
+    drop(hears);
     shop.close().await;
 }
