@@ -2,7 +2,13 @@
 //!
 //! Nothing depends on it. Whoever does not hear it finds the events at the next poll.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use futures_util::{StreamExt, stream, stream::BoxStream};
 use posthaste_core::Result;
@@ -19,8 +25,12 @@ use crate::{
     statements::{Place, Statements},
 };
 
-/// After a ring so long a rest: those who ring meanwhile are one ring. A relay that has just found something polls within it.
-const REST: Duration = Duration::from_millis(5);
+/// Who rings alone is told of at once. Where several rang while the last were told of, there is a rest before the next, so long for each
+/// of the others: the busier it is, the more of them are one ring. A relay that is kept busy finds the events by polling as soon.
+const REST: Duration = Duration::from_micros(500);
+
+/// The longest rest.
+const LONGEST_REST: Duration = Duration::from_millis(5);
 
 /// After trouble, a little patience.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -37,9 +47,16 @@ fn channel(place: &Place) -> String {
 
 /// Rings in other processes.
 pub(crate) struct Bell {
-    rung: Arc<Notify>,
+    rung: Arc<Rung>,
     start: std::sync::Once,
     ringing: Ringing,
+}
+
+/// Those who rang and were not told of yet.
+#[derive(Default)]
+struct Rung {
+    count: AtomicU32,
+    news: Notify,
 }
 
 #[derive(Clone)]
@@ -64,25 +81,29 @@ impl Bell {
                 runtime.spawn(self.ringing.clone().run(Arc::downgrade(&self.rung)));
             });
         }
-        self.rung.notify_one();
+        self.rung.count.fetch_add(1, Ordering::Relaxed);
+        self.rung.news.notify_one();
     }
 }
 
 impl Ringing {
-    async fn run(self, rung: std::sync::Weak<Notify>) {
+    async fn run(self, rung: std::sync::Weak<Rung>) {
         let slot = Slot::plain(&self.source, None);
         loop {
             let Some(bell) = rung.upgrade() else { return };
             // Looks up now and then whether anybody can still ring.
-            if tokio::time::timeout(SILENCE, bell.notified()).await.is_err() {
+            if tokio::time::timeout(SILENCE, bell.news.notified()).await.is_err() {
                 continue;
             }
+            let rings = bell.count.swap(0, Ordering::Relaxed);
             if let Err(error) = self.wake(&slot).await {
                 tracing::debug!(error = %error.chain(), "the doorbell could not be rung; polling finds the events");
                 tokio::time::sleep(PAUSE).await;
-                bell.notify_one();
+                bell.news.notify_one();
             }
-            tokio::time::sleep(REST).await;
+            if rings > 1 {
+                tokio::time::sleep(REST.saturating_mul(rings - 1).min(LONGEST_REST)).await;
+            }
         }
     }
 

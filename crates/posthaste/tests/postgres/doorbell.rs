@@ -86,7 +86,7 @@ async fn many_commits_are_heard_of_although_they_are_one_ring() {
     shop.close().await;
 }
 
-/// To ring costs the server something. However often it is asked for, others hear it 200 times a second at most.
+/// To ring costs the server something. However often it is asked for, others hear it some 200 times a second.
 #[tokio::test]
 async fn who_rings_without_end_is_passed_on_now_and_then() {
     const RINGS: u32 = 20;
@@ -110,7 +110,8 @@ async fn who_rings_without_end_is_passed_on_now_and_then() {
     };
     tokio::select! { () = heard => {}, () = ringing => {} }
 
-    assert!(began.elapsed() >= REST * (RINGS - 1), "{RINGS} rings in {:?}", began.elapsed());
+    // The first of them are passed on sooner: it is not known yet how many will come.
+    assert!(began.elapsed() >= REST * (RINGS / 2), "{RINGS} rings in {:?}", began.elapsed());
     drop(hears);
     shop.close().await;
 }
