@@ -44,7 +44,7 @@ pub use log::{
 pub use names::{AggregateType, EventType};
 pub use overrides::RetryOverrides;
 pub use position::{Cursor, Entry, Lane, LaneSet, MAX_LANES, Origin, Position, Snapshot};
-pub use published::{Published, Unpublished};
+pub use published::{Published, Spot, Unpublished};
 pub use retry::{Outcome, RetryPolicy};
 pub use sink::Sink;
 pub use subscription::{Filter, OnDead, Order, Pattern, Start, Subscription};

@@ -7,14 +7,21 @@ use crate::{Event, EventId, Lane, Position};
 pub struct Published {
     /// The event's id; of the first one if this was a duplicate.
     pub id: EventId,
-    /// Its place in the log.
-    pub position: Position,
-    /// Its lane.
-    pub lane: Lane,
+    /// Where in the log it is. None if nobody needed to know, and the database was not asked.
+    pub spot: Option<Spot>,
     /// Its number in its aggregate, if it has one.
     pub version: Option<i64>,
     /// It had been published before, and was not added again.
     pub duplicate: bool,
+}
+
+/// Where in the log an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// Its position.
+    pub position: Position,
+    /// Its lane.
+    pub lane: Lane,
 }
 
 /// Events that are to be published, in this order.
@@ -24,11 +31,13 @@ pub struct Unpublished<'e> {
     pub events: &'e [Event],
     /// Whether all their ids were made for them just now. An id of the application's own may be in the log already.
     pub fresh: bool,
+    /// Whether the answers have to say where in the log the events are. A database may tell it unasked; to ask costs some work.
+    pub spots: bool,
 }
 
 impl<'e> From<&'e [Event]> for Unpublished<'e> {
     fn from(events: &'e [Event]) -> Self {
-        Self { events, fresh: false }
+        Self { events, fresh: false, spots: true }
     }
 }
 

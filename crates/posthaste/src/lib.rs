@@ -74,8 +74,8 @@ pub use posthaste_core::{
     Filter, Finding, Foreseen, Inspect, IntoEvent, Job, JobKind, JobRequest, JobState, Jobs, Lane,
     LaneStatus, Limit, Log, MAX_IDS, OnDead, OperatorAct, Order, Paged, Pattern, Payload, Position,
     Published, RelayId, RelayStatus, ResetTo, Result, Retention, RetryOverrides, RetryPolicy, Sink, Sort,
-    Stamp, Start, Status, StatusWord, Subscription, SubscriptionStatus, SystemClock, Timeline, TimelineItem,
-    Timestamp, TopicRule, Unpublished, Upkeep, Verdict, aggregate_types, event_types,
+    Spot, Stamp, Start, Status, StatusWord, Subscription, SubscriptionStatus, SystemClock, Timeline,
+    TimelineItem, Timestamp, TopicRule, Unpublished, Upkeep, Verdict, aggregate_types, event_types,
 };
 pub use posthaste_file::FileSink;
 pub use posthaste_listeners::{ListenerError, Listeners, Received};

@@ -6,8 +6,8 @@ use std::{
 };
 
 use posthaste_core::{
-    Admin, Clock, Entry, Error, Event, EventId, EventRules, IntoEvent, Origin, Position, Result, Stamp,
-    SystemClock, TopicRule, Unpublished,
+    Admin, Clock, Entry, Error, Event, EventId, EventRules, IntoEvent, Origin, Position, Published, Result,
+    Spot, Stamp, SystemClock, TopicRule, Unpublished,
 };
 use posthaste_relay::{Hot, metric};
 
@@ -54,11 +54,16 @@ impl Outbox {
     ///
     /// A duplicate (same topic and idempotency key) is answered with the first event's id, and the transaction stays
     /// usable.
+    ///
+    /// The answer says where in the log the event is only if a relay in this process would deliver it from memory: the database is not asked
+    /// for what nobody needs. [`publish_many`](Self::publish_many) always asks.
     pub async fn publish<T: Transaction>(&self, tx: &mut T, event: impl IntoEvent) -> Result<Staged> {
         let stamp = self.stamp();
         let event = event.into_event(&self.inner.rules, stamp)?;
-        let fresh = event.id == stamp.id;
-        self.append(tx, vec![event], fresh).await
+        let (fresh, spots) = (event.id == stamp.id, self.inner.takes(&event));
+        let events = vec![event];
+        let published = tx.append(&self.inner.place, Unpublished { events: &events, fresh, spots }).await?;
+        Ok(self.stage(events, published))
     }
 
     /// Publishes many events in the caller's transaction, in order, in few statements.
@@ -67,11 +72,12 @@ impl Outbox {
         tx: &mut T,
         events: impl IntoIterator<Item = E>,
     ) -> Result<Staged> {
-        let events = events
+        let events: Vec<Event> = events
             .into_iter()
             .map(|event| event.into_event(&self.inner.rules, self.stamp()))
             .collect::<Result<_>>()?;
-        self.append(tx, events, false).await
+        let published = tx.append(&self.inner.place, (&events).into()).await?;
+        Ok(self.stage(events, published))
     }
 
     /// Runs `work` in a transaction, commits it and dispatches its events; rolls back if it fails.
@@ -114,18 +120,12 @@ impl Outbox {
     /// What would be delivered from memory must be what is committed. Its savepoint may have been rolled back since, and its
     /// position given to another event: then it is not there, or not under that id.
     async fn keep_what_commits<T: Commit>(&self, tx: &mut T, staged: &mut Staged) -> Result<()> {
-        let hot: Vec<Position> = staged
-            .entries
-            .iter()
-            .filter(|entry| self.inner.takes(entry))
-            .map(|entry| entry.position)
-            .collect();
-        if hot.is_empty() {
+        if staged.entries.is_empty() {
             return Ok(());
         }
-        let there: HashSet<EventId> = tx.find(&self.inner.place, &hot).await?.into_iter().collect();
-        let hot: HashSet<Position> = hot.into_iter().collect();
-        staged.entries.retain(|entry| !hot.contains(&entry.position) || there.contains(&entry.event.id));
+        let positions: Vec<Position> = staged.entries.iter().map(|entry| entry.position).collect();
+        let there: HashSet<EventId> = tx.find(&self.inner.place, &positions).await?.into_iter().collect();
+        staged.entries.retain(|entry| there.contains(&entry.event.id));
         Ok(())
     }
 
@@ -164,31 +164,34 @@ impl Outbox {
         Staged { outbox: Arc::clone(&self.inner), published: Vec::new(), entries: Vec::new() }
     }
 
-    async fn append<T: Transaction>(&self, tx: &mut T, events: Vec<Event>, fresh: bool) -> Result<Staged> {
-        let unpublished = Unpublished { events: &events, fresh };
-        let published = tx.append(&self.inner.place, unpublished).await?;
+    fn stage(&self, events: Vec<Event>, published: Vec<Published>) -> Staged {
         let added = published.iter().filter(|published| !published.duplicate).count();
         metric::published(&self.inner.metrics_prefix, added as u64);
         let mut staged = self.nothing_staged();
-        for (mut event, published) in events.into_iter().zip(&published) {
-            if published.duplicate {
-                continue;
+        for (event, published) in events.into_iter().zip(&published) {
+            if let Some(spot) = published.spot
+                && !published.duplicate
+                && self.inner.takes(&event)
+            {
+                staged.entries.push(fresh_entry(Event { version: published.version, ..event }, spot));
             }
-            event.version = published.version;
-            staged.entries.push(Entry {
-                position: published.position,
-                lane: published.lane,
-                // Only the database's clock knows whether its time has come; the log says so soon enough.
-                delayed: event.deliver_after.is_some(),
-                event,
-                origin: Origin::Log,
-                attempts: 0,
-                blocked: false,
-                defect: None,
-            });
         }
         staged.published = published;
-        Ok(staged)
+        staged
+    }
+}
+
+/// An event as the log would hand it out if it was read now.
+fn fresh_entry(event: Event, Spot { position, lane }: Spot) -> Entry {
+    Entry {
+        position,
+        lane,
+        event,
+        origin: Origin::Log,
+        attempts: 0,
+        blocked: false,
+        delayed: false,
+        defect: None,
     }
 }
 
@@ -202,18 +205,18 @@ impl Inner {
     }
 
     /// Whether a relay in this process would deliver the event from memory.
-    fn takes(&self, entry: &Entry) -> bool {
-        self.hot.read().unwrap_or_else(PoisonError::into_inner).iter().any(|hot| hot.takes(entry))
+    fn takes(&self, event: &Event) -> bool {
+        self.hot.read().unwrap_or_else(PoisonError::into_inner).iter().any(|hot| hot.takes(event))
     }
 
-    /// These were committed, as Posthaste itself saw.
-    pub(crate) fn dispatch(&self, entries: &[Entry]) {
-        if entries.is_empty() {
-            return;
-        }
+    /// These were committed, as Posthaste itself saw, and perhaps others with them, which are to be read.
+    pub(crate) fn dispatch(&self, entries: &[Entry], others: bool) {
         self.driver.ring();
         for hot in self.hot.read().unwrap_or_else(PoisonError::into_inner).iter() {
             hot.dispatch(entries);
+            if others {
+                hot.ring();
+            }
         }
     }
 }

@@ -24,7 +24,8 @@ pub struct Through<P> {
 impl<P: Begin + Send + 'static> Publisher for Through<P> {
     async fn publish(&self, event: EventBuilder) -> Result<Published> {
         let mut tx = self.pool.begin().await?;
-        let staged = self.outbox.publish(&mut tx, event).await?;
+        // An operator is told where it is.
+        let staged = self.outbox.publish_many(&mut tx, [event]).await?;
         let published = staged.published().first().cloned();
         self.outbox.commit(tx, staged).await?;
         published.ok_or_else(|| Error::new(ErrorKind::Unexpected, "publish"))

@@ -11,7 +11,7 @@ use crate::outbox::Inner;
 pub struct Staged {
     pub(crate) outbox: Arc<Inner>,
     pub(crate) published: Vec<Published>,
-    /// The events themselves, except duplicates, for delivery from memory.
+    /// Those that a relay in this process would deliver from memory.
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -39,7 +39,10 @@ impl Staged {
 
     /// Posthaste itself saw the commit: what has no order may be delivered from memory.
     pub(crate) fn committed(self) {
-        self.outbox.dispatch(&self.entries);
+        let added = self.published.iter().filter(|published| !published.duplicate).count();
+        if added > 0 {
+            self.outbox.dispatch(&self.entries, added > self.entries.len());
+        }
     }
 
     pub(crate) fn add(&mut self, other: Staged) {

@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use futures_util::{StreamExt, stream, stream::BoxStream};
@@ -25,12 +25,14 @@ use crate::{
     statements::{Place, Statements},
 };
 
-/// Who rings alone is told of at once. Where several rang while the last were told of, there is a rest before the next, so long for each
-/// of the others: the busier it is, the more of them are one ring. A relay that is kept busy finds the events by polling as soon.
-const REST: Duration = Duration::from_micros(500);
+/// So many rings in a [`WHILE`] are a busy application's: 1,500 a second. It would pay for a `NOTIFY` after nearly each commit, each of them a
+/// transaction that the server writes to its log, and a relay that is kept so busy polls every few milliseconds anyway.
+const BUSY: u32 = 15;
+const WHILE: Duration = Duration::from_millis(10);
 
-/// The longest rest.
-const LONGEST_REST: Duration = Duration::from_millis(5);
+/// The rest after each `NOTIFY` while it is busy: all who ring meanwhile are one. So long may a relay that finds nothing for itself in what is
+/// busy, and has fallen asleep, wait for an event.
+const REST: Duration = Duration::from_millis(20);
 
 /// After trouble, a little patience.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -89,6 +91,7 @@ impl Bell {
 impl Ringing {
     async fn run(self, rung: std::sync::Weak<Rung>) {
         let slot = Slot::plain(&self.source, None);
+        let mut traffic = Traffic::new(Instant::now());
         loop {
             let Some(bell) = rung.upgrade() else { return };
             // Looks up now and then whether anybody can still ring.
@@ -101,8 +104,8 @@ impl Ringing {
                 tokio::time::sleep(PAUSE).await;
                 bell.news.notify_one();
             }
-            if rings > 1 {
-                tokio::time::sleep(REST.saturating_mul(rings - 1).min(LONGEST_REST)).await;
+            if traffic.is_busy(Instant::now(), rings) {
+                tokio::time::sleep(REST).await;
             }
         }
     }
@@ -112,6 +115,30 @@ impl Ringing {
         let rung = sqlx::query(self.wake.clone()).persistent(!self.source.pooler).bind(self.channel.as_str());
         rung.execute(&mut *connection).await.map_err(failed("ring the doorbell"))?;
         connection.put_back().await
+    }
+}
+
+/// How often there are rings. Counted over a while, because a few commits at the same moment are no load.
+struct Traffic {
+    since: Instant,
+    rings: u32,
+    busy: bool,
+}
+
+impl Traffic {
+    fn new(now: Instant) -> Self {
+        Self { since: now, rings: 0, busy: false }
+    }
+
+    /// So many rang since the last time it was asked.
+    fn is_busy(&mut self, now: Instant, rings: u32) -> bool {
+        self.rings = self.rings.saturating_add(rings);
+        let span = now - self.since;
+        if span >= WHILE || self.rings > BUSY {
+            self.busy = WHILE * self.rings > span * BUSY;
+            (self.since, self.rings) = (now, 0);
+        }
+        self.busy
     }
 }
 
@@ -175,4 +202,50 @@ async fn answers(listener: &mut PgListener) -> bool {
     const PATIENCE: Duration = Duration::from_secs(5);
     let asked = sqlx::Executor::execute(listener, "select 1");
     matches!(tokio::time::timeout(PATIENCE, asked).await, Ok(Ok(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rings every `apart` for a second, and answers how many of the rings found it busy.
+    fn busy_in_a_second(traffic: &mut Traffic, now: &mut Instant, apart: Duration) -> u32 {
+        let count = Duration::from_secs(1).as_micros() / apart.as_micros();
+        let mut ring = || {
+            *now += apart;
+            traffic.is_busy(*now, 1)
+        };
+        (0..count).map(|_| u32::from(ring())).sum()
+    }
+
+    #[test]
+    fn it_is_busy_above_fifteen_hundred_rings_a_second_and_only_while_they_last() {
+        let mut now = Instant::now();
+        let mut traffic = Traffic::new(now);
+        let mut busy = |apart| busy_in_a_second(&mut traffic, &mut now, Duration::from_micros(apart));
+        assert_eq!(busy(1_000), 0);
+        let found = busy(500);
+        assert!(found > 1_950, "after the first while: {found}");
+        assert!(busy(1_000) <= 10, "a while to notice");
+        assert_eq!(busy(1_000), 0);
+    }
+
+    #[test]
+    fn a_few_rings_at_the_same_moment_are_no_load() {
+        let mut now = Instant::now();
+        let mut traffic = Traffic::new(now);
+        for _ in 0..100 {
+            now += Duration::from_millis(10);
+            assert!(!traffic.is_busy(now, 8));
+        }
+    }
+
+    #[test]
+    fn who_rings_after_a_silence_is_alone_however_busy_it_was() {
+        let mut now = Instant::now();
+        let mut traffic = Traffic::new(now);
+        busy_in_a_second(&mut traffic, &mut now, Duration::from_micros(100));
+        assert!(traffic.is_busy(now, 1));
+        assert!(!traffic.is_busy(now + Duration::from_secs(1), 1));
+    }
 }

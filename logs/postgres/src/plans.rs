@@ -96,7 +96,8 @@ const COUNTED: [(&str, &str); 9] = [
 ];
 
 /// Statements on connections of the application's, which have their own settings.
-const PUBLISHING: [&str; 5] = ["draw_versions", "find_duplicates", "find_ids", "publish", "publish_one"];
+const PUBLISHING: [&str; 6] =
+    ["draw_versions", "find_duplicates", "find_ids", "publish", "publish_one", "publish_one_and_ask"];
 
 /// The types of parameters that the driver says. Every other type follows from the statement.
 const SAID: [(&str, usize, &str); 6] = [

@@ -40,7 +40,8 @@ const PAYLOAD: &str = "case when o.payload_bytes is null and octet_length(o.payl
      coalesce(octet_length(o.payload_bytes), octet_length(o.payload))";
 
 /// What several statements have in common.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
+    ("{insert_one}", include_str!("../parts/insert_one.sql")),
     ("{standing_columns}", include_str!("../parts/standing.sql")),
     ("{blocked}", include_str!("../parts/blocked.sql")),
     ("{event_fits}", include_str!("../parts/event_fits.sql")),
@@ -211,7 +212,7 @@ statements! {
     is_paused, job_batch, journal_act, journal_of, journal_resolved, keep_snapshot, latest_jobs, leave,
     list_dead, list_log, list_oldest, list_parked, list_pending, list_word, live_relays, lock, lock_lines, meta,
     names, now, open, orphaned_events, orphaned_parked, park, passing_line, position_at, prune_dead,
-    prune_events, prune_jobs, prune_journal, prune_lines, prune_snapshots, publish, publish_one, read_parked,
+    prune_events, prune_jobs, prune_journal, prune_lines, prune_snapshots, publish, publish_one, publish_one_and_ask, read_parked,
     remember_numbers, renew, replay, reset_dead, reset_lines, reset_parked, resolve, select_dead, set_meta,
     set_paused, standing, start_job, status_lanes, status_log, status_minute, status_relays,
     status_subscriptions, statuses, summaries, take_snapshot, unpark, wake,

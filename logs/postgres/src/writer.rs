@@ -2,9 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use posthaste_core::{Event, EventId, Lane, Position, Published, Result, Unpublished, driver::refuse};
+use posthaste_core::{Event, EventId, Lane, Position, Published, Result, Spot, Unpublished, driver::refuse};
 use serde::de::DeserializeOwned;
-use sqlx::{AssertSqlSafe, PgConnection, Row, SqlSafeStr, SqlStr, postgres::PgRow};
+use sqlx::{
+    AssertSqlSafe, PgConnection, Row, SqlSafeStr, SqlStr,
+    postgres::{PgQueryResult, PgRow},
+};
 
 use crate::{
     error::{damaged, failed},
@@ -18,6 +21,9 @@ pub trait Caller: Send {
     /// column.
     fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> impl Future<Output = Result<String>> + Send;
 
+    /// The same for a statement that answers nothing; how many rows it wrote.
+    fn tell(&mut self, sql: &str, arguments: &[Option<&str>]) -> impl Future<Output = Result<u64>> + Send;
+
     /// Runs a statement without parameters and answers.
     fn run(&mut self, sql: &str) -> impl Future<Output = Result<()>> + Send;
 }
@@ -25,6 +31,10 @@ pub trait Caller: Send {
 impl Caller for PgConnection {
     async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
         text_of(bound(sql, arguments).fetch_one(self).await)
+    }
+
+    async fn tell(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<u64> {
+        rows_of(bound(sql, arguments).execute(self).await)
     }
 
     async fn run(&mut self, sql: &str) -> Result<()> {
@@ -42,6 +52,10 @@ impl Caller for Pooled<'_> {
         text_of(bound(sql, arguments).persistent(false).fetch_one(&mut *self.0).await)
     }
 
+    async fn tell(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<u64> {
+        rows_of(bound(sql, arguments).persistent(false).execute(&mut *self.0).await)
+    }
+
     async fn run(&mut self, sql: &str) -> Result<()> {
         self.0.run(sql).await
     }
@@ -53,6 +67,10 @@ fn bound<'a>(sql: &str, arguments: &[Option<&'a str>]) -> Bound<'a> {
 
 fn text_of(asked: sqlx::Result<PgRow>) -> Result<String> {
     asked.and_then(|row| row.try_get(0)).map_err(failed("publish"))
+}
+
+fn rows_of(told: sqlx::Result<PgQueryResult>) -> Result<u64> {
+    told.map(|done| done.rows_affected()).map_err(failed("publish"))
 }
 
 /// The callers of [`Caller`] are in this file, and take their statements from [`Statements`].
@@ -69,7 +87,7 @@ pub async fn publish<'e>(
     place: &Place,
     events: impl Into<Unpublished<'e>>,
 ) -> Result<Vec<Published>> {
-    let Unpublished { events, fresh } = events.into();
+    let Unpublished { events, fresh, spots } = events.into();
     events.iter().try_for_each(check)?;
     let statements = Statements::of(place);
     let mut publishing = Publishing { caller, statements: &statements };
@@ -79,7 +97,7 @@ pub async fn publish<'e>(
         && !event.draw_version
     {
         return match fresh && event.idempotency_key.is_none() {
-            true => publishing.insert(event).await,
+            true => publishing.insert(event, spots).await.map(|published| vec![published]),
             false => publishing.run(events).await.map(|tried| tried.published),
         };
     }
@@ -118,14 +136,30 @@ struct Tried {
 
 impl<C: Caller> Publishing<'_, C> {
     /// One event that cannot be a duplicate.
-    async fn insert(&mut self, event: &Event) -> Result<Vec<Published>> {
+    async fn insert(&mut self, event: &Event, spots: bool) -> Result<Published> {
         let record = Record::new(event, event.version);
         let texts = record.texts();
         let texts: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
-        let added = self.caller.ask(self.statements.publish_one.as_str(), &texts).await?;
-        let place: i64 = parse(&added)?;
-        let (position, lane) = (Position(place >> 8), Lane((place & 0xff) as u8));
-        Ok(vec![Published { id: event.id, position, lane, version: event.version, duplicate: false }])
+        let spot = match spots {
+            true => Some(self.insert_and_ask(&texts).await?),
+            false => self.insert_and_go_on(&texts).await.map(|()| None)?,
+        };
+        Ok(Published { id: event.id, spot, version: event.version, duplicate: false })
+    }
+
+    async fn insert_and_ask(&mut self, texts: &[Option<&str>]) -> Result<Spot> {
+        let answer = self.caller.ask(self.statements.publish_one_and_ask.as_str(), texts).await?;
+        let spot: i64 = parse(&answer)?;
+        Ok(Spot { position: Position(spot >> 8), lane: Lane((spot & 0xff) as u8) })
+    }
+
+    async fn insert_and_go_on(&mut self, texts: &[Option<&str>]) -> Result<()> {
+        match self.caller.tell(self.statements.publish_one.as_str(), texts).await? {
+            1 => Ok(()),
+            _ => {
+                Err(damaged("publish: the event was not written; is there a trigger or a rule on its table?"))
+            }
+        }
     }
 
     /// All of it, or nothing; nothing also if a number was wasted, and the next try will know of that event.
@@ -155,9 +189,9 @@ impl<C: Caller> Publishing<'_, C> {
             events.iter().zip(&versions).map(|(event, version)| Record::new(event, *version)).collect();
         let answer = self.caller.ask(self.statements.publish.as_str(), &[Some(&json(&records))]).await?;
         let added: Vec<(String, i64, u8)> = parse(&answer)?;
-        let mut added: HashMap<EventId, (Position, Lane)> = added
+        let mut added: HashMap<EventId, Spot> = added
             .into_iter()
-            .map(|(id, position, lane)| Ok((id.parse()?, (Position(position), Lane(lane)))))
+            .map(|(id, position, lane)| Ok((id.parse()?, spot(position, lane))))
             .collect::<Result<_>>()?;
         let missing = events.iter().filter(|event| !added.contains_key(&event.id));
         let firsts = self.firsts(missing).await?;
@@ -166,9 +200,7 @@ impl<C: Caller> Publishing<'_, C> {
         for (event, version) in events.iter().zip(versions) {
             // Taken out, because a second event with the same id was not added.
             published.push(match added.remove(&event.id) {
-                Some((position, lane)) => {
-                    Published { id: event.id, position, lane, version, duplicate: false }
-                }
+                Some(spot) => Published { id: event.id, spot: Some(spot), version, duplicate: false },
                 None => {
                     wasteful |= event.draw_version && version.is_some();
                     self.first_of(event, &firsts).await?
@@ -199,8 +231,8 @@ impl<C: Caller> Publishing<'_, C> {
         found
             .into_iter()
             .map(|(topic, key, id, position, lane, version)| {
-                let (position, lane) = (Position(position), Lane(lane));
-                Ok(((topic, key), Published { id: id.parse()?, position, lane, version, duplicate: true }))
+                let spot = Some(spot(position, lane));
+                Ok(((topic, key), Published { id: id.parse()?, spot, version, duplicate: true }))
             })
             .collect()
     }
@@ -246,6 +278,10 @@ impl<C: Caller> Publishing<'_, C> {
         };
         Ok(drawn.into_iter().map(first).collect())
     }
+}
+
+fn spot(position: i64, lane: u8) -> Spot {
+    Spot { position: Position(position), lane: Lane(lane) }
 }
 
 fn pair(event: &Event) -> Option<(String, String)> {

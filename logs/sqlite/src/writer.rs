@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use posthaste_core::{Event, EventId, Lane, Position, Published, Result, driver::refuse};
+use posthaste_core::{Event, EventId, Lane, Position, Published, Result, Spot, driver::refuse};
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteRow};
 
 use crate::{
@@ -73,14 +73,12 @@ impl Publishing<'_> {
             let rows = query.fetch_all(&mut *self.connection).await.map_err(failed("publish"))?;
             let mut added = HashMap::with_capacity(rows.len());
             for row in &rows {
-                added.insert(id_of(row, 2)?, (position_of(row)?, lane_of(row)?));
+                added.insert(id_of(row, 2)?, Some(spot_of(row)?));
             }
             for (event, version) in chunk {
                 // Taken out, because a second event with the same id in this chunk was not added.
                 published.push(match added.remove(&event.id) {
-                    Some((position, lane)) => {
-                        Published { id: event.id, position, lane, version: *version, duplicate: false }
-                    }
+                    Some(spot) => Published { id: event.id, spot, version: *version, duplicate: false },
                     None => self.first_of(event).await?.ok_or_else(|| refuse::id_is_used(event.id))?,
                 });
             }
@@ -100,8 +98,7 @@ impl Publishing<'_> {
         let Some(row) = row else { return Ok(None) };
         let published = Published {
             id: id_of(&row, 2)?,
-            position: position_of(&row)?,
-            lane: lane_of(&row)?,
+            spot: Some(spot_of(&row)?),
             version: get(&row, 3)?,
             duplicate: true,
         };
@@ -163,10 +160,6 @@ fn aggregate_of(event: &Event) -> Result<Aggregate> {
     Ok((event.aggregate_type.as_deref().unwrap_or_default().to_owned(), id.clone()))
 }
 
-fn position_of(row: &SqliteRow) -> Result<Position> {
-    get(row, 0).map(Position)
-}
-
-fn lane_of(row: &SqliteRow) -> Result<Lane> {
-    get(row, 1).map(Lane)
+fn spot_of(row: &SqliteRow) -> Result<Spot> {
+    Ok(Spot { position: Position(get(row, 0)?), lane: Lane(get(row, 1)?) })
 }

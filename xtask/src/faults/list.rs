@@ -128,6 +128,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[some_tests("posthaste-relay", "--test machine -- pace::")],
     },
     Fault {
+        name: "a-log-that-fails-is-asked-all-the-time",
+        breaks: "a relay whose log cannot be read asks it every few milliseconds, as long as it fails",
+        file: PACE,
+        find: "self.setback = (self.setback * 2).min(self.max);",
+        replace: "",
+        caught_by: &[some_tests("posthaste-relay", "--lib -- pace::")],
+    },
+    Fault {
         name: "a-ring-is-taken-by-lanes-behind",
         breaks: "a read of lanes that are behind counts for one of what is new, which somebody rang for",
         file: READING,

@@ -10,7 +10,9 @@ use std::{
 
 use anyhow::{Context, Result};
 use fastrand::Rng;
-use posthaste::{Event, EventBuilder, EventId, Outbox, aggregate_types, event_types, sqlite::SqlitePool};
+use posthaste::{
+    Event, EventBuilder, EventId, Outbox, Spot, aggregate_types, event_types, sqlite::SqlitePool,
+};
 use posthaste_testkit::history::Committed;
 use serde_json::json;
 
@@ -179,7 +181,8 @@ impl<'a> Shop<'a> {
             Ok(published) => {
                 let Some(committed_at) = till.committed_at() else { return Ok(None) };
                 let key = order.map(Order::key);
-                let (id, position, lane) = (published.id, published.position, published.lane);
+                let Some(Spot { position, lane }) = published.spot else { return Ok(None) };
+                let id = published.id;
                 let event = Committed { id, position, lane, key, deliver_after: None };
                 let mut books = self.lock();
                 books.placed += u64::from(order.is_some_and(|order| order.next == ShopEvent::Placed));

@@ -182,7 +182,7 @@ impl<'d> Publishing<'d> {
         json_line(&json!({
             "line": line,
             "id": published.id,
-            "position": published.position.0,
+            "position": published.spot.map(|spot| spot.position.0),
             "version": published.version,
             "duplicate": published.duplicate,
         }))

@@ -10,7 +10,7 @@ use super::{
     events::{Pair, Row, idempotency},
     lanes::lane_of,
 };
-use crate::{Error, ErrorKind, Event, EventId, Position, Published, Result, Timestamp, driver::refuse};
+use crate::{Error, ErrorKind, Event, EventId, Position, Published, Result, Spot, Timestamp, driver::refuse};
 
 /// What an open transaction has added. Nobody else sees it, and dropping it undoes it.
 #[derive(Debug, Default)]
@@ -107,5 +107,6 @@ fn place(base: Position, index: usize) -> Position {
 }
 
 fn describe(position: Position, row: &Row) -> Published {
-    Published { id: row.event.id, position, lane: row.lane, version: row.event.version, duplicate: false }
+    let spot = Some(Spot { position, lane: row.lane });
+    Published { id: row.event.id, spot, version: row.event.version, duplicate: false }
 }

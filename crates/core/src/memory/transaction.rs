@@ -72,7 +72,7 @@ mod tests {
         let published = kept.append(&[event(2)]).unwrap();
         now(kept.commit()).unwrap();
         assert_eq!(bell.next().now_or_never(), Some(Some(())));
-        assert_eq!(published[0].position, Position(1));
+        assert_eq!(published[0].spot.unwrap().position, Position(1));
         assert!(log.with_store(|store| store.show(Timestamp(0), event(1).id).is_err()));
     }
 

@@ -67,12 +67,17 @@ impl Caller for Through<'_> {
         Asked { sql, arguments }.get_result(self.0).await.map_err(failed)
     }
 
+    async fn tell(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<u64> {
+        let rows = Asked { sql, arguments }.execute(self.0).await.map_err(failed)?;
+        Ok(rows as u64)
+    }
+
     async fn run(&mut self, sql: &str) -> Result<()> {
         self.0.batch_execute(sql).await.map_err(failed)
     }
 }
 
-/// A statement with texts as its parameters and a text as its answer. Unlike `diesel::sql_query` it stays prepared on the connection, if the
+/// A statement with texts as its parameters, and a text as its answer if it has one. Unlike `diesel::sql_query` it stays prepared on the connection, if the
 /// application lets diesel keep statements: that saves a round trip and the planning, which is more than half of the server's work.
 struct Asked<'a> {
     sql: &'a str,

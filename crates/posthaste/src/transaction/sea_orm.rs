@@ -85,17 +85,25 @@ fn through(transaction: &DatabaseTransaction) -> Result<Through<'_>> {
 
 impl Caller for Through<'_> {
     async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
-        let arguments = arguments.iter().map(|argument| argument.map(str::to_owned).into());
-        let asked = Statement::from_sql_and_values(DbBackend::Postgres, sql, arguments);
-        let answer = self.0.query_one_raw(asked).await.map_err(failed("publish"))?;
+        let answer = self.0.query_one_raw(statement(sql, arguments)).await.map_err(failed("publish"))?;
         let row = answer.ok_or_else(|| Error::new(ErrorKind::Unexpected, "publish: no answer"))?;
         row.try_get_by_index(0).map_err(failed("publish"))
+    }
+
+    async fn tell(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<u64> {
+        let done = self.0.execute_raw(statement(sql, arguments)).await.map_err(failed("publish"))?;
+        Ok(done.rows_affected())
     }
 
     async fn run(&mut self, sql: &str) -> Result<()> {
         self.0.execute_unprepared(sql).await.map_err(failed("publish"))?;
         Ok(())
     }
+}
+
+fn statement(sql: &str, arguments: &[Option<&str>]) -> Statement {
+    let arguments = arguments.iter().map(|argument| argument.map(str::to_owned).into());
+    Statement::from_sql_and_values(DbBackend::Postgres, sql, arguments)
 }
 
 fn failed(operation: &'static str) -> impl Fn(DbErr) -> Error {

@@ -57,16 +57,22 @@ struct Through<'t, 'c>(&'t mut TokioTransaction<'c>);
 
 impl Caller for Through<'_, '_> {
     async fn ask(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<String> {
-        // With the types of its parameters a statement needs one round trip, and nothing stays prepared behind it.
-        let typed = |argument| (argument as &(dyn ToSql + Sync), Type::TEXT);
-        let arguments: Vec<_> = arguments.iter().map(typed).collect();
-        let row = self.0.query_typed_one(sql, &arguments).await.map_err(failed("publish"))?;
+        let row = self.0.query_typed_one(sql, &typed(arguments)).await.map_err(failed("publish"))?;
         row.try_get(0).map_err(failed("publish"))
+    }
+
+    async fn tell(&mut self, sql: &str, arguments: &[Option<&str>]) -> Result<u64> {
+        self.0.execute_typed(sql, &typed(arguments)).await.map_err(failed("publish"))
     }
 
     async fn run(&mut self, sql: &str) -> Result<()> {
         self.0.batch_execute(sql).await.map_err(failed("publish"))
     }
+}
+
+/// With the types of its parameters a statement needs one round trip, and nothing stays prepared behind it.
+fn typed<'a>(arguments: &'a [Option<&'a str>]) -> Vec<(&'a (dyn ToSql + Sync), Type)> {
+    arguments.iter().map(|argument| (argument as _, Type::TEXT)).collect()
 }
 
 fn failed(operation: &'static str) -> impl Fn(tokio_postgres::Error) -> posthaste_core::Error {

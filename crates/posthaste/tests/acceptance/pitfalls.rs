@@ -54,7 +54,7 @@ async fn who_writes_later_gets_a_later_position_however_long_the_first_takes() {
     let second = shop.outbox.publish(&mut quick, event("second").key("k")).await.unwrap();
     quick.commit().await.unwrap();
 
-    assert!(first.published()[0].position < second.published()[0].position);
+    assert!(first.published()[0].spot < second.published()[0].spot);
     assert_eq!([next(&mut hears).await, next(&mut hears).await], ["first", "second"]);
     relay.stop().await;
 }

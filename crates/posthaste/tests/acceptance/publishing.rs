@@ -41,7 +41,7 @@ async fn many_events_of_a_key_arrive_in_the_order_in_which_they_were_given() {
     let mut tx = sqlite::begin(&shop.pool).await.unwrap();
     let events = (0..EVENTS).map(|n| Event::of("counted").key("one").json(&n).unwrap());
     let staged = shop.outbox.publish_many(&mut tx, events).await.unwrap();
-    let positions: Vec<_> = staged.published().iter().map(|published| published.position).collect();
+    let positions: Vec<_> = staged.published().iter().map(|published| published.spot).collect();
     shop.outbox.commit(tx, staged).await.unwrap();
 
     assert!(positions.is_sorted(), "the log has them in order");

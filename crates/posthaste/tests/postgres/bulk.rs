@@ -18,7 +18,7 @@ async fn ten_thousand_events_are_published_in_one_statement_and_arrive_in_order(
     let mut tx = shop.pool.begin().await.unwrap();
     let events = (0..EVENTS).map(|n| Event::of("counted").key("one").json(&n).unwrap());
     let staged = shop.outbox.publish_many(&mut tx, events).await.unwrap();
-    let positions: Vec<_> = staged.published().iter().map(|published| published.position).collect();
+    let positions: Vec<_> = staged.published().iter().map(|published| published.spot).collect();
     shop.outbox.commit(tx, staged).await.unwrap();
 
     assert!(positions.is_sorted_by(|a, b| a < b), "the log has them in the order given");

@@ -1,12 +1,14 @@
 //! Publishing: repeats, connections instead of transactions, and what is refused.
 
+use std::time::Duration;
+
 use posthaste::{
     ErrorKind, Event,
     postgres::{InTransaction, PgConnection},
 };
 use sqlx::Connection;
 
-use crate::fixture::{Fixture, event};
+use crate::fixture::{Fixture, event, listening};
 
 #[tokio::test]
 async fn a_repeat_is_answered_with_the_first_id_and_leaves_the_transaction_usable() {
@@ -30,6 +32,29 @@ async fn a_repeat_is_answered_with_the_first_id_and_leaves_the_transaction_usabl
     assert!(again.published().iter().all(|published| published.duplicate && published.id == first_id));
     assert!(!elsewhere.published()[0].duplicate, "another topic is another event");
     assert_eq!((shop.rows("outbox").await, shop.rows("users").await), (2, 2));
+    shop.close().await;
+}
+
+/// To be told costs the server some work for each event.
+#[tokio::test]
+async fn asks_where_an_event_is_only_if_a_relay_here_would_deliver_it_from_memory() {
+    let shop = Fixture::new().await;
+    let mut tx = shop.pool.begin().await.unwrap();
+    let mut is_told = async |draft| {
+        let staged = shop.outbox.publish(&mut tx, draft).await.unwrap();
+        staged.published()[0].spot.is_some()
+    };
+
+    assert!(!is_told(event("nobody.here")).await);
+    let (relay, _hears) = listening(&shop.outbox);
+    let relay = shop.start(relay).await;
+    assert!(is_told(event("without.order")).await);
+    assert!(!is_told(event("in.order").key("k")).await);
+    assert!(!is_told(event("tomorrow").deliver_in(Duration::from_secs(86_400))).await);
+    let many = shop.outbox.publish_many(&mut tx, [event("a").key("k"), event("b")]).await.unwrap();
+    assert!(many.published().iter().all(|published| published.spot.is_some()), "many are answered anyway");
+    tx.rollback().await.unwrap();
+    relay.stop().await;
     shop.close().await;
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Pace {
     unread_parked: bool,
     /// The log could not be read: no ring makes it be asked again before.
     held_off_until: Moment,
+    /// The wait after the next failure.
+    setback: Duration,
 }
 
 impl Pace {
@@ -28,6 +30,7 @@ impl Pace {
             unread: false,
             unread_parked: false,
             held_off_until: Moment::default(),
+            setback: min,
         }
     }
 
@@ -35,6 +38,7 @@ impl Pace {
     pub(super) fn set_bounds(&mut self, now: Moment, min: Duration, max: Duration) {
         (self.min, self.max) = (min, max);
         self.wait = self.wait.clamp(min, max);
+        self.setback = self.setback.clamp(min, max);
         self.next = self.next.min(now + max);
     }
 
@@ -64,7 +68,7 @@ impl Pace {
 
     /// A read brought entries; `more` if its limit ended it.
     pub(super) fn found(&mut self, now: Moment, more: bool) {
-        self.wait = self.min;
+        (self.wait, self.setback) = (self.min, self.min);
         self.next = if more { now } else { now + self.wait };
     }
 
@@ -72,11 +76,13 @@ impl Pace {
     pub(super) fn found_nothing(&mut self, now: Moment) {
         self.next = now + self.wait;
         self.wait = (self.wait * 2).min(self.max);
+        self.setback = self.min;
     }
 
     /// A read failed: wait longer each time, whoever rings.
     pub(super) fn failed(&mut self, now: Moment) {
-        self.found_nothing(now);
+        self.next = now + self.setback;
+        self.setback = (self.setback * 2).min(self.max);
         self.held_off_until = self.next;
     }
 
@@ -127,6 +133,26 @@ mod tests {
         pace.begin(true, false);
         pace.found(now, false);
         assert_eq!(reads(&pace), (false, false));
+    }
+
+    #[test]
+    fn after_failures_it_waits_longer_each_time_however_often_somebody_rings() {
+        let ms = Duration::from_millis;
+        let mut now = Moment::after(ms(1_000));
+        let mut pace = Pace::new(ms(2), ms(10));
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            pace.ring();
+            pace.failed(now);
+            pace.ring();
+            waits.push(pace.wake_at().since(now));
+            now = pace.wake_at();
+        }
+        assert_eq!(waits, [2, 4, 8, 10, 10].map(ms));
+
+        pace.found_nothing(now);
+        pace.failed(now);
+        assert_eq!(pace.wake_at(), now + ms(2), "one that succeeded ends it");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, RwLock};
 
-use posthaste_core::{Entry, Order, Subscription};
+use posthaste_core::{Entry, Event, Order, Subscription};
 use tokio::sync::{Notify, mpsc};
 
 use super::complaint::Seldom;
@@ -42,8 +42,8 @@ impl Hot {
 
     /// Whether this would be delivered from memory by some subscription, if all goes well.
     #[must_use]
-    pub fn takes(&self, entry: &Entry) -> bool {
-        self.doors().iter().any(|door| door.takes(entry))
+    pub fn takes(&self, event: &Event) -> bool {
+        self.doors().iter().any(|door| door.takes(event))
     }
 
     /// Whether the relay is gone.
@@ -69,15 +69,16 @@ impl Hot {
 }
 
 impl Door {
-    fn takes(&self, entry: &Entry) -> bool {
-        let ordered = self.order == Order::Key && entry.event.key.is_some();
-        !ordered && !entry.delayed && !self.queue.is_closed()
+    fn takes(&self, event: &Event) -> bool {
+        let ordered = self.order == Order::Key && event.key.is_some();
+        // Only the database's clock knows whether the time of a delayed one has come; the log says so soon enough.
+        !ordered && event.deliver_after.is_none() && !self.queue.is_closed()
     }
 
     fn dispatch(&self, entries: &[Entry]) {
         let mut ring = false;
         for entry in entries {
-            if !self.takes(entry) {
+            if !self.takes(&entry.event) {
                 ring = true;
                 continue;
             }

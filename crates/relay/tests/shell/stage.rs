@@ -10,7 +10,7 @@ use std::{
 
 use posthaste_core::{
     ActKind, Clock, DeadFilter, DeadLetter, Entry, Event, EventBuilder, EventId, EventRules, Lane, Log,
-    Origin, Published, Sink, Stamp, Subscription, SubscriptionStatus, Timestamp,
+    Origin, Published, Sink, Spot, Stamp, Subscription, SubscriptionStatus, Timestamp,
     memory::{Line, MemoryLog},
 };
 use posthaste_relay::{RelayBuilder, Settings};
@@ -142,9 +142,10 @@ impl Stage {
 
 /// The event as the one who committed it has it.
 fn entry(event: Event, published: Published) -> Entry {
+    let Spot { position, lane } = published.spot.unwrap();
     Entry {
-        position: published.position,
-        lane: published.lane,
+        position,
+        lane,
         delayed: event.deliver_after.is_some(),
         event,
         origin: Origin::Log,

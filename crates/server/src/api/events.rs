@@ -309,8 +309,8 @@ pub(crate) struct PublishedView {
     /// Its id; of the first one if this was a duplicate.
     #[schema(example = "0190163d-8694-739b-aea5-966c26f8ad91")]
     id: String,
-    /// Its place in the log.
-    position: i64,
+    /// Its place in the log; null if the database did not tell.
+    position: Option<i64>,
     /// Whether it was there already, with the same topic and idempotency key.
     duplicate: bool,
 }
@@ -336,7 +336,7 @@ pub(crate) async fn publish(
     tracing::info!(by = who.name, id = %published.id, "an operator published an event");
     let view = PublishedView {
         id: published.id.to_string(),
-        position: published.position.0,
+        position: published.spot.map(|spot| spot.position.0),
         duplicate: published.duplicate,
     };
     Ok((StatusCode::CREATED, Json(view)))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_core::{
     DeadFilter, Entry, Event, EventId, EventRules, JobKind, JobRequest, Lane, OnDead, OperatorAct, Origin,
-    Published, ResetTo, Retention, Stamp,
+    ResetTo, Retention, Spot, Stamp,
 };
 
 use super::{
@@ -70,21 +70,22 @@ impl World {
         };
         let mut entries = Vec::new();
         for (event, published) in events.into_iter().zip(published) {
+            let Some(spot) = published.spot else { continue };
             let garbled = self.rng.u8(..40) == 0;
             if garbled {
-                self.store.garble(published.position, "not JSON");
+                self.store.garble(spot.position, "not JSON");
             }
             self.make_ill(event.id);
             self.committed.push(Committed {
                 id: event.id,
-                position: published.position,
-                lane: published.lane,
+                position: spot.position,
+                lane: spot.lane,
                 key: event.key.clone(),
                 deliver_after: event.deliver_after,
                 garbled,
             });
             if !garbled {
-                entries.push(self.hot_entry(event, published));
+                entries.push(self.hot_entry(event, spot));
             }
         }
         // A hot dispatch may be late: by then the log may have been read.
@@ -117,10 +118,10 @@ impl World {
         }
     }
 
-    fn hot_entry(&self, event: Event, published: Published) -> Entry {
+    fn hot_entry(&self, event: Event, spot: Spot) -> Entry {
         Entry {
-            position: published.position,
-            lane: published.lane,
+            position: spot.position,
+            lane: spot.lane,
             delayed: event.deliver_after.is_some_and(|time| time > self.db_now()),
             event,
             origin: Origin::Log,

@@ -120,7 +120,7 @@ impl Fixture {
         drafts: impl IntoIterator<Item = EventBuilder>,
     ) -> Vec<Published> {
         let events: Vec<Event> = drafts.into_iter().map(|draft| self.build(draft)).collect();
-        let unpublished = Unpublished { events: &events, fresh: true };
+        let unpublished = Unpublished { events: &events, fresh: true, spots: true };
         posthaste_postgres::publish(&mut **tx, self.log.place(), unpublished).await.unwrap()
     }
 
@@ -132,11 +132,21 @@ impl Fixture {
         published
     }
 
+    /// Publishes one event, of which nobody asks where it is.
+    pub(crate) async fn publish_unasked(&self, draft: EventBuilder) -> Published {
+        let events = [self.build(draft)];
+        let mut tx = self.begin().await;
+        let unpublished = Unpublished { events: &events, fresh: true, spots: false };
+        let published = posthaste_postgres::publish(&mut *tx, self.log.place(), unpublished).await.unwrap();
+        posthaste_postgres::commit(tx).await.unwrap();
+        published[0]
+    }
+
     /// Publishes one event in a transaction that stays open.
     pub(crate) async fn publish_and_wait(&self, key: &str) -> (PgTransaction<'static>, Position) {
         let mut tx = self.begin().await;
         let published = self.publish_in(&mut tx, [keyed(key)]).await;
-        (tx, published[0].position)
+        (tx, published[0].spot.unwrap().position)
     }
 
     /// Reads everything there is.

@@ -168,7 +168,7 @@ async fn between_reading_and_settling_nothing_is_locked() {
     let pooled = PostgresOptions { pooler: true, ..fixture.options() };
     let pooled = PostgresLog::open(&pgbouncer_url(), pooled).await.unwrap();
     for log in [&fixture.log, &pooled] {
-        let sent = fixture.publish([keyed("a")]).await[0].position;
+        let sent = fixture.publish([keyed("a")]).await[0].spot.unwrap().position;
         let mut walk = Walk::take(log, "r").await;
         let page = walk.read(1_000).await;
         assert_eq!(positions(&page.entries), [sent.0]);
@@ -326,7 +326,7 @@ async fn what_the_database_refuses_is_told_without_its_payload() {
         took: Duration::ZERO,
     };
     let changes = vec![Change::Bury(Box::new(buried))];
-    let dead = Act { changes, ..act(sent[0].lane.0, 2, ActKind::Settled, page.end.clone()) };
+    let dead = Act { changes, ..act(sent[0].spot.unwrap().lane.0, 2, ActKind::Settled, page.end.clone()) };
 
     let burying = fixture.log.append(SUB, &RelayId("r".to_owned()), &[dead]).await.unwrap_err();
     let mut tx = fixture.begin().await;

@@ -95,7 +95,7 @@ async fn positions_go_on_after_everything_was_pruned() {
     walk.drain().await;
     assert_eq!(prune(&fixture).await.events, 3);
 
-    assert_eq!(fixture.publish([keyed("k")]).await[0].position, Position(4));
+    assert_eq!(fixture.publish([keyed("k")]).await[0].spot.unwrap().position, Position(4));
     let again = fixture.open_again().await;
     assert_eq!(Walk::take(&again, "b").await.drain().await, [4]);
     again.subscribe(&Subscription { start: Start::Now, ..Subscription::new("late") }).await.unwrap();

@@ -1,6 +1,8 @@
 //! Publishing in a transaction of the application's, beside its own statements.
 
-use posthaste_core::{ErrorKind, Event, EventBuilder, Log, Payload, Published, RetryOverrides, Timestamp};
+use posthaste_core::{
+    ErrorKind, Event, EventBuilder, Log, Payload, Published, RetryOverrides, Timestamp, Unpublished,
+};
 use posthaste_postgres::Place;
 
 use crate::fixture::{Fixture, everything, keyed};
@@ -59,13 +61,39 @@ async fn one_event_by_itself_is_stored_as_one_of_many() {
         || Event::of("order.placed").topic("orders").key("b").bytes([0, 1, 255], "application/octet-stream");
     for draft in [&texts as &dyn Fn() -> EventBuilder, &bytes] {
         let one = fixture.publish([draft()]).await;
+        let unasked = fixture.publish_unasked(draft()).await;
+        assert_eq!(unasked.spot, None);
         let many = fixture.publish([draft(), keyed("another")]).await;
 
         let page = fixture.page().await;
         let entry = |id| page.entries.iter().find(|entry| entry.event.id == id).unwrap();
-        let (one, other) = (entry(one[0].id), entry(many[0].id));
-        assert_eq!(Event { id: other.event.id, ..one.event.clone() }, other.event);
-        assert_eq!((one.lane, &one.defect), (other.lane, &None));
+        let other = entry(many[0].id);
+        for one in [entry(one[0].id), entry(unasked.id)] {
+            assert_eq!(Event { id: other.event.id, ..one.event.clone() }, other.event);
+            assert_eq!((one.lane, &one.defect), (other.lane, &None));
+        }
+    }
+}
+
+/// A trigger of somebody else's can keep a row out without an error.
+#[tokio::test]
+async fn an_event_that_was_not_written_is_told() {
+    let fixture = Fixture::new().await;
+    fixture
+        .run(
+            "create function swallow() returns trigger language plpgsql as $$ begin return null; end $$;
+             create trigger swallow before insert on outbox for each row execute function swallow()",
+        )
+        .await
+        .unwrap();
+    let events = [fixture.build(keyed("a"))];
+    let mut tx = fixture.begin().await;
+
+    for spots in [true, false] {
+        let unpublished = Unpublished { events: &events, fresh: true, spots };
+        let error =
+            posthaste_postgres::publish(&mut *tx, fixture.log.place(), unpublished).await.unwrap_err();
+        assert!(error.to_string().starts_with("publish"), "{error}");
     }
 }
 
@@ -84,7 +112,7 @@ async fn many_events_are_answered_in_their_order() {
         published.into_iter().partition(|published| published.duplicate);
     assert_eq!((again.len(), fresh.len()), (20, 980));
     assert!(again.iter().all(|published| *published == Published { duplicate: true, ..first }));
-    assert!(fresh.is_sorted_by_key(|published| published.position));
+    assert!(fresh.is_sorted_by_key(|published| published.spot));
     let gaps = "select count(*) from (select aggregate_id from outbox where version is not null group by aggregate_id
         having max(version) <> count(*) or min(version) <> 1) gaps";
     assert_eq!(fixture.number(gaps).await, 0);

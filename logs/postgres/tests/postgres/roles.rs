@@ -148,7 +148,7 @@ async fn a_publisher_uses_the_library() {
 
     let mut tx = connection.begin().await.unwrap();
     let published = posthaste_postgres::publish(&mut *tx, fixture.log.place(), &events).await.unwrap();
-    let positions: Vec<_> = published.iter().map(|published| published.position).collect();
+    let positions: Vec<_> = published.iter().map(|published| published.spot.unwrap().position).collect();
     let found = posthaste_postgres::find(&mut *tx, fixture.log.place(), &positions).await.unwrap();
     tx.commit().await.unwrap();
 

@@ -121,7 +121,7 @@ async fn work_that_nobody_waits_for_any_more_leaves_nothing_behind() {
     let page = fixture.page().await;
     let settled = Act {
         changes: vec![parked(&page.entries[0])],
-        ..act(sent[0].lane.0, 2, ActKind::Settled, page.end.clone())
+        ..act(sent[0].spot.unwrap().lane.0, 2, ActKind::Settled, page.end.clone())
     };
     let relay = RelayId("a".to_owned());
 
@@ -216,7 +216,7 @@ async fn two_clicks_at_once_send_a_dead_letter_once() {
     let page = fixture.page().await;
     let dead = Act {
         changes: vec![buried(&page.entries[0])],
-        ..act(sent[0].lane.0, 2, ActKind::Settled, page.end.clone())
+        ..act(sent[0].spot.unwrap().lane.0, 2, ActKind::Settled, page.end.clone())
     };
     fixture.append("a", &[dead]).await;
     let other = fixture.open_again().await;

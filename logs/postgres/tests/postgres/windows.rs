@@ -16,7 +16,7 @@ async fn what_commits_late_is_delivered_and_nobody_waits_for_it() {
     let (late, first) = fixture.publish_and_wait("k").await;
 
     for _ in 0..3 {
-        let other = fixture.publish([keyed("k")]).await[0].position;
+        let other = fixture.publish([keyed("k")]).await[0].spot.unwrap().position;
         assert_eq!(walk.drain().await, [other.0], "{first} is under way, and stops nobody");
     }
     late.commit().await.unwrap();
@@ -30,14 +30,14 @@ async fn what_is_late_takes_its_place_among_what_is_new() {
     let fixture = Fixture::subscribed().await;
     let mut walk = Walk::take(&fixture.log, "a").await;
     let (mut first, first_position) = fixture.publish_and_wait("k").await;
-    let second = fixture.publish([keyed("k")]).await[0].position;
+    let second = fixture.publish([keyed("k")]).await[0].spot.unwrap().position;
     let (third, third_position) = fixture.publish_and_wait("k").await;
     assert_eq!(walk.drain().await, [second.0]);
 
-    let fourth = fixture.publish([keyed("k")]).await[0].position;
-    let fifth = fixture.publish_in(&mut first, [keyed("k")]).await[0].position;
+    let fourth = fixture.publish([keyed("k")]).await[0].spot.unwrap().position;
+    let fifth = fixture.publish_in(&mut first, [keyed("k")]).await[0].spot.unwrap().position;
     third.commit().await.unwrap();
-    let sixth = fixture.publish([keyed("k")]).await[0].position;
+    let sixth = fixture.publish([keyed("k")]).await[0].spot.unwrap().position;
     first.commit().await.unwrap();
 
     let expected = [first_position.0, third_position.0, fourth.0, fifth.0, sixth.0];
@@ -83,7 +83,7 @@ async fn a_snapshot_that_somebody_holds_changes_nothing() {
 
     for _ in 0..5 {
         let sent = fixture.publish([keyed("k"), keyed("l")]).await;
-        assert_eq!(walk.drain().await, [sent[0].position.0, sent[1].position.0]);
+        assert_eq!(walk.drain().await, [sent[0].spot.unwrap().position.0, sent[1].spot.unwrap().position.0]);
     }
     assert_eq!(number(&mut report, "select count(*) from outbox").await, 0, "it is held");
 }

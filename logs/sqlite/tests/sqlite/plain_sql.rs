@@ -78,7 +78,11 @@ async fn a_position_behind_the_last_one_is_refused_also_when_it_is_free() {
         .sql("insert into outbox (position, topic, event_type, payload) values (7, 'a', 'b', '{}'), (null, 'a', 'b', '{}')")
         .await
         .unwrap();
-    assert_eq!(fixture.publish([keyed("a")]).await[0].position.0, 9, "nobody is behind anybody");
+    assert_eq!(
+        fixture.publish([keyed("a")]).await[0].spot.unwrap().position.0,
+        9,
+        "nobody is behind anybody"
+    );
 }
 
 #[tokio::test]

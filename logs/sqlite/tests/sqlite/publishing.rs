@@ -58,7 +58,7 @@ async fn many_events_are_answered_in_their_order() {
         published.into_iter().partition(|published| published.duplicate);
     assert_eq!((again.len(), fresh.len()), (20, 980));
     assert!(again.iter().all(|published| *published == Published { duplicate: true, ..first }));
-    assert!(fresh.is_sorted_by_key(|published| published.position));
+    assert!(fresh.is_sorted_by_key(|published| published.spot));
     assert_eq!(fixture.number("select count(*) from outbox").await, 981);
     let gaps = "select count(*) from (select aggregate_id from outbox where version is not null group by aggregate_id
         having max(version) <> count(*) or min(version) <> 1)";

@@ -28,7 +28,7 @@ async fn one_row_that_is_refused_stops_one_lane() {
     let mut healthy = 0;
     for round in 0..3 {
         let sent = fixture.publish((0..40).map(|number| keyed(&format!("key-{number}")))).await;
-        healthy += sent.iter().filter(|sent| sent.lane != bad.lane).count();
+        healthy += sent.iter().filter(|sent| sent.spot.unwrap().lane != bad.spot.unwrap().lane).count();
         settled(&fixture, healthy, &format!("round {round}")).await;
     }
     assert_eq!(fixture.number("select count(*) from outbox_dead").await, 0);

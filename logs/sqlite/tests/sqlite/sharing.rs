@@ -102,9 +102,11 @@ async fn a_settlement_waits_for_another_writer_with_and_without_changes() {
     let fixture = Fixture::subscribed().await;
     let sent = fixture.publish([keyed("a")]).await[0];
     let entry = fixture.page().await.entries.remove(0);
-    let plain = act(sent.lane.0, 2, ActKind::Taken, 0);
-    let parking =
-        Act { changes: vec![parked(&entry)], ..act(sent.lane.0, 3, ActKind::Settled, sent.position.0) };
+    let plain = act(sent.spot.unwrap().lane.0, 2, ActKind::Taken, 0);
+    let parking = Act {
+        changes: vec![parked(&entry)],
+        ..act(sent.spot.unwrap().lane.0, 3, ActKind::Settled, sent.spot.unwrap().position.0)
+    };
     let relay = RelayId("a".to_owned());
 
     for act in [plain, parking] {
@@ -123,8 +125,10 @@ async fn work_that_nobody_waits_for_any_more_leaves_nothing_behind() {
     let fixture = Fixture::subscribed().await;
     let sent = fixture.publish([keyed("a")]).await;
     let entry = fixture.page().await.entries.remove(0);
-    let settled =
-        Act { changes: vec![parked(&entry)], ..act(sent[0].lane.0, 2, ActKind::Settled, sent[0].position.0) };
+    let settled = Act {
+        changes: vec![parked(&entry)],
+        ..act(sent[0].spot.unwrap().lane.0, 2, ActKind::Settled, sent[0].spot.unwrap().position.0)
+    };
     let relay = RelayId("a".to_owned());
 
     // Stopped at every point at which it waits, until it is done.
@@ -209,5 +213,5 @@ async fn positions_go_on_after_everything_was_pruned_and_the_file_was_opened_aga
         fixture.number("select min(cursor) from outbox_lines where subscription = 'late'").await,
         2_500
     );
-    assert_eq!(fixture.publish([keyed("a")]).await[0].position, Position(2_501));
+    assert_eq!(fixture.publish([keyed("a")]).await[0].spot.unwrap().position, Position(2_501));
 }

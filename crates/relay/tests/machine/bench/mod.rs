@@ -10,7 +10,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use posthaste_core::{
     Act, Entry, Event, EventBuilder, EventId, EventRules, Hold, Lane, LaneSet, Lease, Origin, Position, Read,
-    RelayId, Stamp, Subscription, SubscriptionCensus, Timestamp, memory::MemoryStore,
+    RelayId, Spot, Stamp, Subscription, SubscriptionCensus, Timestamp, memory::MemoryStore,
 };
 use posthaste_relay::{
     Moment, Settings,
@@ -120,9 +120,10 @@ impl Bench {
         self.events.push(id);
         let event = draft.build(&EventRules::default(), Stamp { id, now: self.db_now() }).unwrap();
         let published = self.store.publish(self.db_now(), vec![event.clone()]).unwrap()[0];
+        let Spot { position, lane } = published.spot.unwrap();
         Entry {
-            position: published.position,
-            lane: published.lane,
+            position,
+            lane,
             delayed: event.deliver_after.is_some_and(|time| time > self.db_now()),
             event,
             origin: Origin::Log,

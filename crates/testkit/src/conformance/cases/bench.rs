@@ -8,7 +8,7 @@ use std::{
 use posthaste_core::{
     Act, ActKind, Appended, Census, Clock, Cursor, DeadFilter, Entry, ErrorKind, Event, EventBuilder,
     EventId, EventRules, Hold, Lane, LaneCensus, LaneSet, Lease, Limit, OperatorAct, Page, Position,
-    Published, Read, RelayId, Result, Stamp, Subscription, SubscriptionCensus, Timestamp,
+    Published, Read, RelayId, Result, Spot, Stamp, Subscription, SubscriptionCensus, Timestamp,
 };
 
 use super::Subject;
@@ -139,7 +139,7 @@ impl<'s, S: Subject> Bench<'s, S> {
         let mut tx = self.subject.begin().await;
         let answers = self.append_to(&mut tx, &events).await.expect("publish");
         self.subject.rollback(tx).await;
-        keys.into_iter().zip(answers).map(|(key, answer)| (key, answer.lane)).collect()
+        keys.into_iter().zip(answers).map(|(key, answer)| (key, spot_of(&answer).lane)).collect()
     }
 
     /// Creates or finds the subscription, and answers its generation.
@@ -321,5 +321,10 @@ pub(super) fn places(events: &[&Sent]) -> Vec<Position> {
 
 fn sent(event: Event, answer: Published) -> Sent {
     let event = Event { version: answer.version, draw_version: false, ..event };
-    Sent { event, id: answer.id, position: answer.position, lane: answer.lane, answer }
+    let Spot { position, lane } = spot_of(&answer);
+    Sent { event, id: answer.id, position, lane, answer }
+}
+
+fn spot_of(answer: &Published) -> Spot {
+    answer.spot.expect("who publishes asks where the events are")
 }
