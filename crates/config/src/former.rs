@@ -74,7 +74,7 @@ pub const FORMER: &[Former] = &[
     former("lock_time", "relay.lease", "the lease is the relay's, and renewed while it lives"),
     former("lock_timeout", "relay.lease", "the lease is the relay's, and renewed while it lives"),
     former("locked_until", "relay.lease", "the lease is the relay's, and renewed while it lives"),
-    former("max_idle_backoff", "relay.poll_max", "waits double up to it while nothing comes"),
+    former("max_idle_backoff", "relay.poll_max", "waits grow up to it while nothing comes"),
     former("poll_interval", "relay.poll_max", "reads follow at once while events come"),
     former("max_retries", "retry.max_attempts", "a destination that is down counts for nothing"),
     former("dispatcherWorkers", "relay.concurrency", "lanes of a subscription at the same time"),

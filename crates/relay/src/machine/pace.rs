@@ -1,4 +1,4 @@
-//! Adaptive polling: while events keep coming the next read follows at once or soon; each empty read doubles the wait.
+//! Adaptive polling: while events keep coming the next read follows at once or soon; with each empty read the wait grows by half.
 
 use std::time::Duration;
 
@@ -75,7 +75,8 @@ impl Pace {
     /// A read brought nothing.
     pub(super) fn found_nothing(&mut self, now: Moment) {
         self.next = now + self.wait;
-        self.wait = (self.wait * 2).min(self.max);
+        // By half, so that what comes after a short silence waits at most half as long as that was.
+        self.wait = (self.wait * 3 / 2).min(self.max);
         self.setback = self.min;
     }
 
@@ -97,16 +98,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_while_nothing_comes_and_start_over_when_something_does() {
+    fn waits_grow_while_nothing_comes_and_start_over_when_something_does() {
         let ms = Duration::from_millis;
         let now = Moment::after(ms(1_000));
         let mut pace = Pace::new(ms(2), ms(10));
         let mut waits = Vec::new();
-        for _ in 0..5 {
+        for _ in 0..6 {
             pace.found_nothing(now);
             waits.push(pace.next.since(now));
         }
-        assert_eq!(waits, [2, 4, 8, 10, 10].map(ms));
+        assert_eq!(waits, [2_000, 3_000, 4_500, 6_750, 10_000, 10_000].map(Duration::from_micros));
 
         pace.found(now, false);
         assert_eq!(pace.next, now + ms(2));
@@ -160,7 +161,7 @@ mod tests {
         let ms = Duration::from_millis;
         let now = Moment::after(ms(1_000));
         let mut pace = Pace::new(ms(2), ms(10_000));
-        (0..20).for_each(|_| pace.found_nothing(now));
+        (0..30).for_each(|_| pace.found_nothing(now));
         assert_eq!(pace.next, now + ms(10_000));
 
         pace.set_bounds(now, ms(5), ms(20));
