@@ -46,7 +46,7 @@ pub(crate) async fn measure(
             measured.rates.push(plan.events as f64 / took.whole);
             measured.late_rates.extend(took.second_half.map(|seconds| plan.events as f64 / 2.0 / seconds));
             let used = meter.stop(before, plan.events).await?;
-            measured.cost = Some(used).filter(|_| measured.way.is_ours());
+            measured.costs.extend(Some(used).filter(|_| measured.way.is_ours()));
         }
     }
     Ok(ways.into_iter().map(Measured::drained).collect())
@@ -57,12 +57,12 @@ struct Measured {
     way: Way,
     rates: Vec<f64>,
     late_rates: Vec<f64>,
-    cost: Option<Cost>,
+    costs: Vec<Cost>,
 }
 
 impl Measured {
     fn new(way: Way) -> Self {
-        Self { way, rates: Vec::new(), late_rates: Vec::new(), cost: None }
+        Self { way, rates: Vec::new(), late_rates: Vec::new(), costs: Vec::new() }
     }
 
     fn drained(self) -> Drained {
@@ -70,7 +70,7 @@ impl Measured {
             way: self.way.name().to_owned(),
             rate: median(self.rates),
             second_half: (!self.late_rates.is_empty()).then(|| median(self.late_rates)),
-            cost: self.cost,
+            cost: Cost::median(&self.costs),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::median;
+
 /// All measurements of one run; what was not asked for is empty.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
@@ -62,6 +64,23 @@ pub struct Cost {
     pub peak_rss_mb: Option<f64>,
     /// What PostgreSQL wrote into its write-ahead log.
     pub wal_bytes: f64,
+}
+
+impl Cost {
+    /// The median of several rounds, but of memory the most.
+    pub(crate) fn median(costs: &[Self]) -> Option<Self> {
+        let middle = |pick: fn(&Self) -> Option<f64>| {
+            let values: Vec<f64> = costs.iter().filter_map(pick).collect();
+            (!values.is_empty()).then(|| median(values))
+        };
+        Some(Self {
+            relay_micros: middle(|cost| cost.relay_micros),
+            postgres_micros: middle(|cost| cost.postgres_micros),
+            kafka_micros: middle(|cost| cost.kafka_micros),
+            peak_rss_mb: costs.iter().filter_map(|cost| cost.peak_rss_mb).reduce(f64::max),
+            wal_bytes: middle(|cost| Some(cost.wal_bytes))?,
+        })
+    }
 }
 
 /// Several relays on one backlog.
