@@ -181,7 +181,8 @@ impl<'a> Shop<'a> {
             Ok(published) => {
                 let Some(committed_at) = till.committed_at() else { return Ok(None) };
                 let key = order.map(Order::key);
-                let Some(Spot { position, lane }) = published.spot else { return Ok(None) };
+                let Spot { position, lane } =
+                    published.spot.context("the log did not tell where the event is")?;
                 let id = published.id;
                 let event = Committed { id, position, lane, key, deliver_after: None };
                 let mut books = self.lock();
