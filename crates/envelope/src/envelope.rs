@@ -9,11 +9,20 @@ use crate::{
     attributes::{self, DATA_CONTENT_TYPE, NAMES},
     cloud_event,
     encoding::{IdText, NumberText},
-    object::{self, Facts},
+    object::{self, Facts, Told},
 };
 
 const CONTENT_TYPE: &str = "content-type";
 const STRUCTURED_CONTENT_TYPE: &str = "application/cloudevents+json; charset=UTF-8";
+
+/// The value of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Value<'a> {
+    /// None is a null value.
+    pub bytes: Option<&'a [u8]>,
+    /// What stands in it need not be said by a header once more.
+    told: Told,
+}
 
 /// Makes messages of entries; the [crate] says what they look like.
 #[derive(Clone, Debug)]
@@ -54,31 +63,31 @@ impl Envelope {
         self
     }
 
-    /// The value of the entry's message; none is a null value. It is written to the buffer, unless it is the payload as
-    /// it is.
-    pub fn value<'a>(&self, entry: &'a Entry, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>, Fault> {
+    /// The value of the entry's message. It is written to the buffer, unless it is the payload as it is.
+    pub fn value<'a>(&self, entry: &'a Entry, buffer: &'a mut Vec<u8>) -> Result<Value<'a>, Fault> {
         let event = &entry.event;
         if self.tombstones && is_tombstone(event) {
-            return Ok(None);
+            return Ok(Value { bytes: None, told: Told::Nothing });
         }
         buffer.clear();
-        let written = match (self.format, &event.payload) {
+        let told = match (self.format, &event.payload) {
             (Format::Posthaste, Payload::Json(text)) => write_facts(buffer, text, entry),
             (Format::CloudEventsStructured, _) => {
                 cloud_event::write(buffer, entry, &self.source)?;
-                true
+                Told::Everything
             }
-            _ => false,
+            _ => Told::Nothing,
         };
-        Ok(Some(if written { buffer } else { event.payload.as_bytes() }))
+        let bytes = if told == Told::Nothing { event.payload.as_bytes() } else { buffer };
+        Ok(Value { bytes: Some(bytes), told })
     }
 
-    /// Tells each header of the entry's message, name and text, the envelope's first.
-    pub fn headers(&self, entry: &Entry, mut tell: impl FnMut(&str, &str)) {
+    /// Tells each header of the entry's message, name and text, the envelope's first. They depend on what the value says already.
+    pub fn headers(&self, entry: &Entry, value: &Value<'_>, mut tell: impl FnMut(&str, &str)) {
         let event = &entry.event;
         match self.format {
             Format::Posthaste => {
-                posthaste_headers(entry, &mut tell);
+                posthaste_headers(entry, value.told, &mut tell);
                 own_headers(event, |name| POSTHASTE_HEADERS.contains(&name), tell);
             }
             Format::CloudEventsStructured => tell(CONTENT_TYPE, STRUCTURED_CONTENT_TYPE),
@@ -108,12 +117,16 @@ impl Envelope {
 const POSTHASTE_HEADERS: [&str; 5] =
     ["event_type", "messageId", "sequence_number", "aggregate_id", "correlation_id"];
 
-fn posthaste_headers(entry: &Entry, tell: &mut impl FnMut(&str, &str)) {
+fn posthaste_headers(entry: &Entry, told: Told, tell: &mut impl FnMut(&str, &str)) {
     let event = &entry.event;
     let [event_type, message_id, sequence_number, aggregate_id, correlation_id] = POSTHASTE_HEADERS;
     tell(event_type, &event.event_type);
-    tell(message_id, IdText::new(event.id).as_str());
-    tell(sequence_number, sequence(entry).as_str());
+    if told == Told::Nothing {
+        tell(message_id, IdText::new(event.id).as_str());
+    }
+    if told != Told::Everything {
+        tell(sequence_number, sequence(entry).as_str());
+    }
     if let Some(id) = &event.aggregate_id {
         tell(aggregate_id, id);
     }
@@ -133,7 +146,7 @@ fn own_headers(event: &Event, taken: impl Fn(&str) -> bool, mut tell: impl FnMut
     }
 }
 
-fn write_facts(buffer: &mut Vec<u8>, payload: &str, entry: &Entry) -> bool {
+fn write_facts(buffer: &mut Vec<u8>, payload: &str, entry: &Entry) -> Told {
     let (id, number) = (IdText::new(entry.event.id), sequence(entry));
     object::write(buffer, payload, Facts { id: id.as_str(), number: number.as_str() })
 }

@@ -13,7 +13,7 @@
 //!
 //! let envelope = Envelope::new(Format::Posthaste);
 //! let mut buffer = Vec::new();
-//! let value = envelope.value(&entry, &mut buffer).expect("it can be written").expect("it is not null");
+//! let value = envelope.value(&entry, &mut buffer).expect("it can be written").bytes.expect("it is not null");
 //!
 //! assert_eq!(
 //!     std::str::from_utf8(value)?,
@@ -29,7 +29,7 @@
 //!
 //! | format | value | headers |
 //! |---|---|---|
-//! | [`Posthaste`](Format::Posthaste) | a JSON object, with the id and the number added to it; any other payload as it is | `event_type`, `messageId`, `sequence_number`, and where the event has them `aggregate_id` and `correlation_id`; `content-type` if the payload is not JSON; the event's own |
+//! | [`Posthaste`](Format::Posthaste) | a JSON object, with the id and the number added to it; any other payload as it is | `event_type`, and where the event has them `aggregate_id` and `correlation_id`; `messageId` and `sequence_number` where the value does not have them; `content-type` if the payload is not JSON; the event's own |
 //! | [`CloudEventsStructured`](Format::CloudEventsStructured) | a CloudEvent in JSON that has everything | `content-type` |
 //! | [`CloudEventsBinary`](Format::CloudEventsBinary) | the payload as it is | the attributes, with a prefix; `content-type`; the event's own |
 //! | [`Raw`](Format::Raw) | the payload as it is | the event's own |
@@ -39,8 +39,9 @@
 //! **In the format `Posthaste`** a payload that is a JSON object gets three members: `messageId`, by which a consumer
 //! recognises a repeat, and in the object `metadata` the same id as `outbox_id` and the `sequence_number`. What the
 //! payload's own `metadata` has stays there. These three names belong to Posthaste: if the payload has one of them, it is
-//! replaced. If its `metadata` is no object it is left alone, and the facts are found in the headers, as they are for a
-//! payload that is no object at all.
+//! replaced. What a value has no place for is in headers instead: `sequence_number` if the payload's `metadata` is no object,
+//! which is left alone, and `messageId` as well if the payload is no object at all. Nothing is said twice, because bytes and
+//! headers are what a broker works for.
 //!
 //! `sequence_number` is the event's version, its number in the aggregate. An event without one gets its position in the
 //! log instead, which rises within a key but has gaps.
@@ -59,6 +60,6 @@ mod object;
 mod topic;
 
 pub use cloud_event::write as write_cloud_event;
-pub use envelope::Envelope;
+pub use envelope::{Envelope, Value};
 pub use format::Format;
 pub use topic::TopicTemplate;

@@ -21,26 +21,38 @@ pub(crate) struct Facts<'a> {
     pub(crate) number: &'a str,
 }
 
-/// Appends the payload with the facts in it. If it is no JSON object nothing is written, and the answer is false.
-pub(crate) fn write(buffer: &mut Vec<u8>, payload: &str, facts: Facts<'_>) -> bool {
-    let Some(inside) = inside(payload) else { return false };
+/// Which of the facts a value has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Nothing,
+    /// The number is missing: the payload has something else where it would stand.
+    Id,
+    Everything,
+}
+
+/// Appends the payload with the facts in it, and answers which. If it is no JSON object nothing is written.
+pub(crate) fn write(buffer: &mut Vec<u8>, payload: &str, facts: Facts<'_>) -> Told {
+    let Some(inside) = inside(payload) else { return Told::Nothing };
     if !has_one(inside, "\"me", &[MESSAGE_ID, METADATA]) {
         begin(buffer, inside);
         write_message_id(buffer, facts);
         buffer.push(b',');
         write_metadata(buffer, "", facts);
         buffer.push(b'}');
-        return true;
+        return Told::Everything;
     }
-    let Some(members) = members(payload) else { return false };
+    let Some(members) = members(payload) else { return Told::Nothing };
     buffer.push(b'{');
-    let mut metadata = false;
+    let (mut metadata, mut told) = (false, Told::Everything);
     for (name, value) in members.iter().filter(|(name, _)| name != MESSAGE_ID) {
         if name == METADATA {
             metadata = true;
             match self::inside(value.get()) {
                 Some(inside) => write_metadata(buffer, inside, facts),
-                None => write_member(buffer, name, value),
+                None => {
+                    write_member(buffer, name, value);
+                    told = Told::Id;
+                }
             }
         } else {
             write_member(buffer, name, value);
@@ -53,13 +65,12 @@ pub(crate) fn write(buffer: &mut Vec<u8>, payload: &str, facts: Facts<'_>) -> bo
         write_metadata(buffer, "", facts);
     }
     buffer.push(b'}');
-    true
+    told
 }
 
 /// What stands between the braces of an object, which is taken for whole: the log has read it.
 fn inside(text: &str) -> Option<&str> {
-    const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
-    text.trim_matches(BLANKS).strip_prefix('{')?.strip_suffix('}').map(|inside| inside.trim_matches(BLANKS))
+    text.trim_ascii().strip_prefix('{')?.strip_suffix('}').map(str::trim_ascii)
 }
 
 /// Whether one of the names, which all begin so, stands in quotes anywhere in the text.
@@ -146,7 +157,8 @@ mod tests {
 
     fn written(payload: &str) -> Option<String> {
         let mut buffer = Vec::new();
-        write(&mut buffer, payload, FACTS).then(|| String::from_utf8(buffer).unwrap())
+        let told = write(&mut buffer, payload, FACTS);
+        (told != Told::Nothing).then(|| String::from_utf8(buffer).unwrap())
     }
 
     #[test]

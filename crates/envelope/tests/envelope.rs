@@ -38,12 +38,13 @@ fn placed() -> EventBuilder {
 fn value(envelope: &Envelope, entry: &Entry) -> Option<Vec<u8>> {
     // What an earlier message left in the buffer must not show.
     let mut buffer = b"left over".to_vec();
-    envelope.value(entry, &mut buffer).unwrap().map(<[u8]>::to_vec)
+    envelope.value(entry, &mut buffer).unwrap().bytes.map(<[u8]>::to_vec)
 }
 
 fn headers(envelope: &Envelope, entry: &Entry) -> Vec<(String, String)> {
-    let mut headers = Vec::new();
-    envelope.headers(entry, |name, text| headers.push((name.to_owned(), text.to_owned())));
+    let (mut buffer, mut headers) = (Vec::new(), Vec::new());
+    let value = envelope.value(entry, &mut buffer).unwrap();
+    envelope.headers(entry, &value, |name, text| headers.push((name.to_owned(), text.to_owned())));
     headers
 }
 
@@ -52,7 +53,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_usual_message_has_its_facts_in_the_value_and_in_the_headers() {
+fn the_usual_message_has_its_facts_in_the_value_and_headers_for_what_others_filter_by() {
     let envelope = Envelope::new(Format::default());
     let entry = entry(placed().json(&json!({ "total": 5, "metadata": { "by": "Ada" } })).unwrap());
 
@@ -69,8 +70,6 @@ fn the_usual_message_has_its_facts_in_the_value_and_in_the_headers() {
         headers(&envelope, &entry),
         pairs(&[
             ("event_type", "order.placed"),
-            ("messageId", ID),
-            ("sequence_number", "3"),
             ("aggregate_id", "42"),
             ("correlation_id", "c-1"),
             ("X-Request-Id", "r-1"),
@@ -87,10 +86,22 @@ fn without_a_version_the_number_is_the_position_and_what_is_missing_is_left_out(
 
     let value: Value = serde_json::from_slice(&value(&envelope, &entry).unwrap()).unwrap();
     assert_eq!(value["metadata"]["sequence_number"], 9);
-    assert_eq!(
-        headers(&envelope, &entry),
-        pairs(&[("event_type", "a"), ("messageId", ID), ("sequence_number", "9")])
-    );
+    assert_eq!(headers(&envelope, &entry), pairs(&[("event_type", "a")]));
+}
+
+#[test]
+fn headers_say_what_the_value_has_no_place_for() {
+    let envelope = Envelope::new(Format::Posthaste).tombstones(true);
+    let told = |payload: &str| {
+        let entry = entry(Event::of("a").key("k").payload(Payload::Json(payload.to_owned())));
+        headers(&envelope, &entry).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+
+    assert_eq!(told("{\"metadata\":{\"by\":1}}"), ["event_type"]);
+    assert_eq!(told("{\"metadata\":\"text\"}"), ["event_type", "sequence_number"]);
+    for no_object in ["[1]", "null", "{\"metadata\": }"] {
+        assert_eq!(told(no_object), ["event_type", "messageId", "sequence_number"], "{no_object}");
+    }
 }
 
 #[test]
@@ -112,6 +123,12 @@ fn a_header_of_the_event_does_not_stand_for_the_envelopes() {
     let posthaste = headers(&Envelope::new(Format::Posthaste), &entry(draft().json(&1).unwrap()));
     let binary = headers(&Envelope::new(Format::CloudEventsBinary), &entry(draft().json(&1).unwrap()));
 
+    let object = headers(&Envelope::new(Format::Posthaste), &entry(draft().json(&json!({})).unwrap()));
+    assert_eq!(
+        object,
+        pairs(&[("event_type", "a"), ("ce_id", "forged"), ("mine", "1")]),
+        "nor beside the value's"
+    );
     for (headers, name) in [(posthaste, "messageId"), (binary, "ce_id")] {
         let ids: Vec<_> = headers.iter().filter(|(found, _)| found == name).collect();
         assert_eq!(ids, [&(name.to_owned(), ID.to_owned())]);

@@ -11,6 +11,19 @@ create table {meta} (
 -- PostgreSQL keeps the check of a domain ready, while it makes that of a table ready anew for each insert.
 create domain {name} as text constraint "{prefix}_name" check (value <> '');
 
+-- The id of an event whose publisher gives none: UUIDv7, the milliseconds and then chance. With chance alone each insert would change
+-- another page of the index, and the first change of a page after a checkpoint writes the whole page into the write-ahead log. In
+-- PL/pgSQL, because that keeps the expression ready: it would cost an insert that is not prepared a tenth of its time.
+create function {new_id}() returns uuid language plpgsql volatile parallel safe as $$ begin
+  return encode(
+    set_bit(set_bit(
+      overlay(
+        uuid_send(gen_random_uuid())
+        placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+      52, 1), 53, 1),
+    'hex')::uuid;
+end $$;
+
 -- The log: one row an event, appended, never changed. A plain
 --   insert into outbox (topic, event_type, key, payload) values ('users', 'user.created', '42', '{"name":"Ada"}')
 -- is a whole event. Positions come from a sequence without a cache: two sessions with a cache each would number the events of
@@ -23,7 +36,7 @@ create table {log} (
   occurred_at timestamptz not null default clock_timestamp(),
   -- Where the write-ahead log stood.
   lsn pg_lsn not null default pg_current_wal_insert_lsn(),
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default {new_id}(),
   -- True if the writer made sure that payload and headers can be read; then readers need not check each row again. Leave it
   -- alone in plain SQL: a row without it is checked whenever it is read, and one that is broken stops nothing.
   checked boolean not null default false,

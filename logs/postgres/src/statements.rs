@@ -127,7 +127,7 @@ impl Place {
 }
 
 /// How the statements name tables, sequences, views, functions and types, and what their real names end with.
-const NAMES: [(&str, &str); 26] = [
+const NAMES: [(&str, &str); 27] = [
     ("{log}", ""),
     ("{positions}", "position_seq"),
     ("{meta}", "meta"),
@@ -153,6 +153,7 @@ const NAMES: [(&str, &str); 26] = [
     ("{passed}", "passed"),
     ("{uncheck}", "uncheck"),
     ("{lane}", "lane"),
+    ("{new_id}", "new_id"),
     ("{name}", "name"),
 ];
 

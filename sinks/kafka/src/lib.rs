@@ -15,7 +15,7 @@
 //! ```text
 //! key      42
 //! value    {"total":5,"messageId":"0190163d-…","metadata":{"outbox_id":"0190163d-…","sequence_number":3}}
-//! headers  event_type: order.placed   messageId: 0190163d-…   sequence_number: 3   aggregate_id: 42
+//! headers  event_type: order.placed   aggregate_id: 42
 //! ```
 //!
 //! [`posthaste_envelope`] has the other formats, CloudEvents among them. The partition follows from the key as for Kafka's

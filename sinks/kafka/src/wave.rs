@@ -161,7 +161,7 @@ pub(crate) fn record<'a>(
 ) -> Result<Record<'a>, Fault> {
     let value = envelope.value(entry, buffer)?;
     let mut headers = None;
-    envelope.headers(entry, |name, text| {
+    envelope.headers(entry, &value, |name, text| {
         let so_far = headers.take().unwrap_or_else(|| OwnedHeaders::new_with_capacity(USUAL_HEADERS));
         headers = Some(so_far.insert(Header { key: name, value: Some(text.as_bytes()) }));
     });
@@ -170,7 +170,7 @@ pub(crate) fn record<'a>(
     Ok(Record {
         topic,
         partition: Some(partition),
-        payload: value,
+        payload: value.bytes,
         key: entry.event.key.as_deref().map(str::as_bytes),
         timestamp: None,
         headers,

@@ -17,8 +17,8 @@ use rdkafka::{
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer as _},
-    message::Headers,
 };
+use serde::Deserialize;
 
 /// Where everything goes.
 pub(crate) const TOPIC: &str = "accounts";
@@ -92,12 +92,8 @@ fn listen(consumer: &BaseConsumer, received: &Mutex<Received>, stop: &AtomicBool
     while !stop.load(Ordering::Relaxed) {
         // Errors are those of a broker that is away: it will be back.
         let Some(Ok(message)) = consumer.poll(Duration::from_millis(100)) else { continue };
-        let id = message.headers().and_then(|headers| {
-            let header = headers.iter().find(|header| header.key == "messageId")?;
-            std::str::from_utf8(header.value?).ok()?.parse().ok()
-        });
         let mut received = received.lock().unwrap_or_else(PoisonError::into_inner);
-        match id {
+        match message.payload().and_then(id_of) {
             Some(id) => {
                 received.messages.push(id);
                 received.distinct.insert(id);
@@ -105,6 +101,17 @@ fn listen(consumer: &BaseConsumer, received: &Mutex<Received>, stop: &AtomicBool
             None => received.strangers += 1,
         }
     }
+}
+
+/// What of a value tells whether it came before, as a consumer would read it.
+#[derive(Deserialize)]
+struct Value {
+    #[serde(rename = "messageId")]
+    message_id: String,
+}
+
+fn id_of(value: &[u8]) -> Option<EventId> {
+    serde_json::from_slice::<Value>(value).ok()?.message_id.parse().ok()
 }
 
 /// Makes the topic.

@@ -107,6 +107,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[some("--test kafka -- mock::a_broker_that_is_down")],
     },
     Fault {
+        name: "envelope-a-number-is-in-no-place",
+        breaks: "of an event whose metadata is no object nobody learns the number",
+        file: "crates/envelope/src/object.rs",
+        find: "told = Told::Id;",
+        replace: "told = Told::Everything;",
+        caught_by: &[some_tests("posthaste-envelope", "--test envelope")],
+    },
+    Fault {
         name: "envelope-tombstone-is-a-text",
         breaks: "a key that was to be deleted in a compacted topic gets the text null",
         file: "crates/envelope/src/envelope.rs",

@@ -325,6 +325,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[some_tests("posthaste", "--test postgres -- publishing::asks_where")],
     },
     Fault {
+        name: "postgres-ids-of-chance",
+        breaks: "each insert by plain SQL changes another page of the index, which after a checkpoint is written as a whole",
+        file: "logs/postgres/migrations/0001_outbox.sql",
+        find: "default {new_id}()",
+        replace: "default gen_random_uuid()",
+        caught_by: &[some("--test postgres -- plain_sql::an_event_without_an_id")],
+    },
+    Fault {
         name: "postgres-an-event-swallowed-in-silence",
         breaks: "an event that a trigger kept out of the table is answered as published (rule 2)",
         file: "logs/postgres/src/writer.rs",

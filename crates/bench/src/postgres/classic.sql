@@ -1,4 +1,4 @@
--- What is compared with the outbox: orders, and two tables of events with a status column.
+-- What is compared with the outbox: orders, and three tables of events with a status column.
 create table orders (id bigint generated always as identity primary key, customer text not null, amount bigint not null);
 
 -- The least that works.
@@ -14,6 +14,23 @@ create table classic (
   published_at timestamptz
 );
 create index on classic (created_at) where status = 'pending';
+
+-- What most have: when to try again, an index to poll by, and one to see what happened to an aggregate.
+create table polled (
+  id uuid primary key default gen_random_uuid(),
+  aggregate_type varchar(50) not null,
+  aggregate_id varchar(255) not null,
+  event_type varchar(100) not null,
+  payload jsonb not null,
+  occurred_at timestamptz not null default now(),
+  status varchar(20) not null default 'PENDING',
+  retry_count integer not null default 0,
+  next_attempt_at timestamptz not null default now(),
+  last_error text,
+  processed_at timestamptz
+);
+create index on polled (status, next_attempt_at);
+create index on polled (aggregate_type, aggregate_id);
 
 -- One that does more of what the outbox does: a sequence number, retries with settings of their own, checks, and indexes by which people search.
 create table retrying (

@@ -19,7 +19,7 @@ use super::{
     Plan, kafka,
     meter::Meter,
     report::Latency,
-    shop::{Shop, connect, failed},
+    shop::{Shop, failed},
 };
 use crate::{memory::thread_micros, null_sink::Null, waits};
 
@@ -156,13 +156,13 @@ struct Published {
 
 /// Publishes in a thread of its own, so that what the relay uses can be told from what its publisher uses.
 async fn publish_apart(shop: &Shop, hot: Hot, load: Load) -> Result<Published> {
-    let (url, log) = (shop.url.clone(), Arc::clone(&shop.log));
+    let (connecting, log) = (shop.connect(), Arc::clone(&shop.log));
     let (done, published) = oneshot::channel();
     let publishing = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(failed("start a runtime"))?;
         let committed = runtime.block_on(async {
-            let publisher = Publisher { pool: connect(&url).await?, log, hot, way: load.way };
+            let publisher = Publisher { pool: connecting.await?, log, hot, way: load.way };
             publisher.run(load).await
         })?;
         Ok(Published { committed, micros: thread_micros() })

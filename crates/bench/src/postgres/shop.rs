@@ -14,27 +14,39 @@ const SCHEMA: &str = "posthaste_bench";
 /// A shop in a schema that is removed at the end, and at the beginning if the last run left one.
 pub(crate) struct Shop {
     pub(crate) url: String,
+    schema: &'static str,
     pub(crate) pool: PgPool,
     pub(crate) log: Arc<PostgresLog>,
 }
 
 impl Shop {
     pub(crate) async fn open(url: &str) -> Result<Self> {
-        let pool = connect(url).await?;
-        run(&pool, format!("drop schema if exists {SCHEMA} cascade; create schema {SCHEMA}")).await?;
-        let log = Arc::new(PostgresLog::open(url, options(true)).await?);
+        Self::open_in(url, SCHEMA).await
+    }
+
+    /// One beside the others, in a schema of this name.
+    pub(crate) async fn open_in(url: &str, schema: &'static str) -> Result<Self> {
+        let pool = connect(url, schema).await?;
+        run(&pool, format!("drop schema if exists {schema} cascade; create schema {schema}")).await?;
+        let log = Arc::new(PostgresLog::open(url, options(schema, true)).await?);
         run(&pool, include_str!("classic.sql").to_owned()).await?;
-        Ok(Self { url: url.to_owned(), pool, log })
+        Ok(Self { url: url.to_owned(), schema, pool, log })
+    }
+
+    /// Further connections to it, of the runtime that waits for them.
+    pub(crate) fn connect(&self) -> impl Future<Output = Result<PgPool>> + Send + use<> {
+        let (url, schema) = (self.url.clone(), self.schema);
+        async move { connect(&url, schema).await }
     }
 
     /// Another handle on the same log, with connections of its own, as another process would have.
     pub(crate) async fn another(&self) -> Result<Arc<PostgresLog>> {
-        Ok(Arc::new(PostgresLog::open(&self.url, options(false)).await?))
+        Ok(Arc::new(PostgresLog::open(&self.url, options(self.schema, false)).await?))
     }
 
     /// The same outbox as an application has it.
     pub(crate) async fn outbox(&self) -> Result<Outbox> {
-        Outbox::builder(&self.url).schema(SCHEMA).without_migration().open().await
+        Outbox::builder(&self.url).schema(self.schema).without_migration().open().await
     }
 
     /// Publishes so many events of about 120 bytes, with 1,000 keys, 10,000 to a transaction, by plain SQL.
@@ -66,7 +78,7 @@ impl Shop {
         let row = sqlx::query(
             "select coalesce(sum(n_dead_tup), 0)::bigint from pg_stat_user_tables where schemaname = $1 and relname like 'outbox%'",
         )
-        .bind(SCHEMA)
+        .bind(self.schema)
         .fetch_one(&self.pool)
         .await
         .map_err(failed("count dead rows"))?;
@@ -74,13 +86,13 @@ impl Shop {
     }
 
     pub(crate) async fn close(self) -> Result<()> {
-        run(&self.pool, format!("drop schema if exists {SCHEMA} cascade")).await
+        run(&self.pool, format!("drop schema if exists {} cascade", self.schema)).await
     }
 }
 
 /// Connections that see the shop's tables.
-pub(crate) async fn connect(url: &str) -> Result<PgPool> {
-    let schema = format!("set search_path to {SCHEMA}");
+async fn connect(url: &str, schema: &str) -> Result<PgPool> {
+    let schema = format!("set search_path to {schema}");
     let options = PgPoolOptions::new().max_connections(16).acquire_timeout(Duration::from_secs(60));
     let options = options.after_connect(move |connection, _| {
         let schema = schema.clone();
@@ -91,8 +103,8 @@ pub(crate) async fn connect(url: &str) -> Result<PgPool> {
     options.connect_with(connect.disable_statement_logging()).await.map_err(failed("open the database"))
 }
 
-fn options(migrate: bool) -> PostgresOptions {
-    PostgresOptions { schema: Some(SCHEMA.to_owned()), migrate, ..PostgresOptions::default() }
+fn options(schema: &str, migrate: bool) -> PostgresOptions {
+    PostgresOptions { schema: Some(schema.to_owned()), migrate, ..PostgresOptions::default() }
 }
 
 /// Runs statements of this crate.

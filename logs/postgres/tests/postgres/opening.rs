@@ -193,10 +193,10 @@ async fn the_migrations_as_text_make_the_same_tables() {
     assert_eq!(PostgresLog::open(&postgres_url(), options).await.unwrap().capabilities().lanes, 8);
     let differ = format!(
         "select count(*) from (
-           select table_name, column_name, data_type, column_default from information_schema.columns
+           select table_name, column_name, data_type, replace(column_default, '{0}.', '') from information_schema.columns
            where table_schema = '{0}'
          except
-           select table_name, column_name, data_type, replace(column_default, '{1}', '{0}') from information_schema.columns
+           select table_name, column_name, data_type, replace(column_default, '{1}.', '') from information_schema.columns
            where table_schema = '{1}') missing",
         fixture.schema.name, name
     );

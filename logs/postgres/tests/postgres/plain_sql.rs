@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use posthaste_core::{
-    ErrorKind, Event, EventFilter, EventId, Filter, Inspect, Log, Page, Pattern, Payload, RetryOverrides,
-    Start, StatusWord, Subscription, Timestamp,
+    Clock, ErrorKind, Event, EventFilter, EventId, Filter, Inspect, Log, Page, Pattern, Payload,
+    RetryOverrides, Start, StatusWord, Subscription, SystemClock, Timestamp,
 };
 use posthaste_postgres::{PostgresLog, PostgresOptions};
 use posthaste_services::postgres_url;
@@ -39,6 +39,23 @@ async fn a_plain_insert_is_a_whole_event() {
     assert_eq!(file.event.payload, bytes);
     assert_eq!(file.event.headers, BTreeMap::from([("trace".to_owned(), "abc".to_owned())]));
     assert_eq!(file.event.id, "000102030405060708090a0b0c0d0e0f".parse::<EventId>().unwrap());
+}
+
+#[tokio::test]
+async fn an_event_without_an_id_gets_one_that_begins_with_the_time() {
+    let fixture = Fixture::subscribed().await;
+    let now = u128::try_from(SystemClock.now().0 / 1_000).unwrap();
+
+    for _ in 0..2 {
+        fixture.run("insert into outbox (topic, event_type, payload) values ('a', 'b', '{}')").await.unwrap();
+    }
+
+    let entries = fixture.page().await.entries;
+    let [first, second] = [0, 1].map(|index: usize| u128::from_be_bytes(*entries[index].event.id.as_bytes()));
+    let [began, next] = [first, second].map(|id| id >> 80);
+    assert!(now.abs_diff(began) < 60_000 && began <= next, "{now} {began} {next}");
+    assert_ne!(first, second);
+    assert_eq!([first >> 76 & 0xf, first >> 62 & 0x3], [7, 2], "version and variant of a UUIDv7");
 }
 
 #[tokio::test]
