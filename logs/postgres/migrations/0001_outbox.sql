@@ -13,7 +13,7 @@ create domain {name} as text constraint "{prefix}_name" check (value <> '');
 
 -- The id of an event whose publisher gives none: UUIDv7, the milliseconds and then chance. With chance alone each insert would change
 -- another page of the index, and the first change of a page after a checkpoint writes the whole page into the write-ahead log. In
--- PL/pgSQL, because that keeps the expression ready: it would cost an insert that is not prepared a tenth of its time.
+-- PL/pgSQL, because that keeps the expression ready: it would cost an insert that is not prepared more than a tenth of its time.
 create function {new_id}() returns uuid language plpgsql volatile parallel safe as $$ begin
   return encode(
     set_bit(set_bit(

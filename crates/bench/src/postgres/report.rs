@@ -41,7 +41,7 @@ pub struct Drained {
     pub rate: f64,
     /// Events a second from the middle one on, the median; nothing where nobody can tell.
     pub second_half: Option<f64>,
-    /// What it used, in the last round; nothing for what another program did.
+    /// What it used, the median; nothing for what another program did.
     pub cost: Option<Cost>,
 }
 

@@ -6,7 +6,7 @@ use posthaste_postgres::{PostgresLog, PostgresOptions};
 use posthaste_services::postgres_url;
 
 use crate::{
-    fixture::{Fixture, lease, run},
+    fixture::{Fixture, lease, number, run},
     schema::Schema,
 };
 
@@ -193,14 +193,17 @@ async fn the_migrations_as_text_make_the_same_tables() {
     assert_eq!(PostgresLog::open(&postgres_url(), options).await.unwrap().capabilities().lanes, 8);
     let differ = format!(
         "select count(*) from (
-           select table_name, column_name, data_type, replace(column_default, '{0}.', '') from information_schema.columns
+           select table_name, column_name, data_type, column_default from information_schema.columns
            where table_schema = '{0}'
          except
-           select table_name, column_name, data_type, replace(column_default, '{1}.', '') from information_schema.columns
+           select table_name, column_name, data_type, replace(column_default, '{1}', '{0}') from information_schema.columns
            where table_schema = '{1}') missing",
         fixture.schema.name, name
     );
-    let missing = fixture.number(&differ).await;
+    // Without a schema in the path each name says which one it is of.
+    let mut plain = fixture.connect().await;
+    run(&mut plain, "set search_path = pg_catalog").await.unwrap();
+    let missing = number(&mut plain, &differ).await;
     fixture.run(&format!("drop schema {name} cascade")).await.unwrap();
     assert_eq!(missing, 0);
 }
