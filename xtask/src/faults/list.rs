@@ -160,6 +160,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[simulation(500)],
     },
     Fault {
+        name: "hot-deliveries-wait-for-a-poll",
+        breaks: "what was delivered from memory is not settled before the next poll, and is repeated if the relay dies until then",
+        file: HOT,
+        find: "self.pace.read_by(now + self.settings.settle_interval);",
+        replace: "",
+        caught_by: &[some_tests("posthaste-relay", "--test machine -- hot::what_was")],
+    },
+    Fault {
         name: "hot-path-overtakes",
         breaks: "an event with a key is delivered from memory, before earlier ones of its key (rule 5)",
         file: HOT,

@@ -1,7 +1,7 @@
 //! The hot path: an event without order, whose commit Posthaste itself saw, is delivered from memory.
 //!
 //! It is only a shortcut to what the log has: the position is remembered until the cursor passes it, and a failed
-//! send is forgotten, because the log will yield the event.
+//! send is forgotten, because the log will yield the event. What was delivered is settled with the log, which is read soon for it.
 
 use std::time::Duration;
 
@@ -43,6 +43,7 @@ impl Machine {
                 held.hot.insert(entry.position);
                 self.circuit.delivered(1, epoch);
                 if !held.giving_back {
+                    self.pace.read_by(now + self.settings.settle_interval);
                     return;
                 }
                 // The lane waits for the log to pass it.

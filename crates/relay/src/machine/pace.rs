@@ -14,6 +14,8 @@ pub(super) struct Pace {
     unread: bool,
     /// Somebody rang, and what is parked was not read since.
     unread_parked: bool,
+    /// By then the lanes at the front are to be read, whatever the wait is.
+    owed: Option<Moment>,
     /// The log could not be read: no ring makes it be asked again before.
     held_off_until: Moment,
     /// The wait after the next failure.
@@ -29,6 +31,7 @@ impl Pace {
             next: Moment::default(),
             unread: false,
             unread_parked: false,
+            owed: None,
             held_off_until: Moment::default(),
             setback: min,
         }
@@ -44,19 +47,21 @@ impl Pace {
 
     /// Whether the log is to be read again: it is time, or somebody rang for what can be read.
     pub(super) fn is_due(&self, now: Moment, lanes: bool, parked: bool) -> bool {
-        self.next <= now || (self.unread && lanes) || (self.unread_parked && parked)
+        let wanted = self.unread || self.owed.is_some_and(|at| at <= now);
+        self.next <= now || (wanted && lanes) || (self.unread_parked && parked)
     }
 
     /// A read up to now begins, of the lanes at the front or of what is parked. Who rings from here on may mean what it does not
     /// see any more.
     pub(super) fn begin(&mut self, lanes: bool, parked: bool) {
         self.unread &= !lanes;
+        self.owed = self.owed.filter(|_| !lanes);
         self.unread_parked &= !parked;
     }
 
     /// When to wake for it: also somebody who rang has to wait for a log that has just failed.
     pub(super) fn wake_at(&self) -> Moment {
-        self.next.max(self.held_off_until)
+        self.owed.map_or(self.next, |at| at.min(self.next)).max(self.held_off_until)
     }
 
     /// Somebody rang: read now, and expect more.
@@ -64,6 +69,11 @@ impl Pace {
         self.wait = self.min;
         self.next = Moment::default();
         (self.unread, self.unread_parked) = (true, true);
+    }
+
+    /// The log is to be read by then, also if nobody rings. It is no reason to expect more.
+    pub(super) fn read_by(&mut self, at: Moment) {
+        self.owed = Some(self.owed.map_or(at, |earlier| earlier.min(at)));
     }
 
     /// A read brought entries; `more` if its limit ended it.
@@ -134,6 +144,26 @@ mod tests {
         pace.begin(true, false);
         pace.found(now, false);
         assert_eq!(reads(&pace), (false, false));
+    }
+
+    #[test]
+    fn a_read_that_is_owed_is_made_in_time_and_changes_no_wait() {
+        let ms = Duration::from_millis;
+        let now = Moment::after(ms(1_000));
+        let mut pace = Pace::new(ms(400), ms(1_000));
+        pace.begin(true, true);
+        pace.read_by(now + ms(100));
+        pace.read_by(now + ms(150));
+        pace.found_nothing(now);
+
+        assert_eq!(pace.wake_at(), now + ms(100), "the read under way may not have seen it");
+        assert!(!pace.is_due(now + ms(99), true, true) && pace.is_due(now + ms(100), true, false));
+        assert!(!pace.is_due(now + ms(100), false, true), "no lane can be read");
+        pace.begin(false, true);
+        assert!(pace.is_due(now + ms(100), true, false), "only what is parked was read");
+        pace.begin(true, false);
+        pace.found_nothing(now + ms(100));
+        assert_eq!(pace.wake_at(), now + ms(700));
     }
 
     #[test]

@@ -24,6 +24,20 @@ fn an_event_without_a_key_goes_hot_and_is_passed_without_a_second_delivery() {
     assert!(line.cursor.has_passed(event.position) && line.delivered == 1);
 }
 
+// What is not settled is repeated after a crash. The next poll may be far away, and nobody rings for what was delivered.
+#[test]
+fn what_was_delivered_from_memory_is_settled_soon_although_nobody_rings() {
+    let seldom = Duration::from_secs(10);
+    let mut bench = Bench::with(1, |_, settings| settings.poll_max = seldom);
+    bench.run_for(Duration::from_secs(60), well);
+    let event = bench.publish_unkeyed();
+    assert!(bench.offer(&event));
+
+    bench.run_for(Duration::from_millis(250), well);
+
+    assert_eq!(bench.last_line(Lane(0)).delivered, 1);
+}
+
 // pitfall D11
 #[test]
 fn the_log_may_yield_a_hot_event_while_it_is_on_the_wire() {
