@@ -11,6 +11,7 @@
           or exists (
             select from {dead} d
             where d.subscription = $1 and d.lane = l.lane and d.resolution is null and d.holds
+            order by d.key, d.position, d.dead_id
             offset 0))
     else 0
   end,

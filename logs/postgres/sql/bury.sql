@@ -1,6 +1,7 @@
 -- $1 subscription, $2 now or null, $3 relay, $4 rows as a JSON array. With a copy of the event, which may be pruned long before a person
 -- looks. Parked it is no more. What could not be understood, or was too large to be loaded, was not read as it is: the dead letter has it
 -- from where it was read, so that nothing is lost when the event is pruned, and a replay sends nothing that was made up here.
+-- How what is parked is looked up: see unpark.sql.
 with
 clock(now) as materialized (
   select coalesce($2, statement_timestamp())
@@ -12,8 +13,15 @@ wanted as materialized (
 ),
 gone as (
   delete from {parked}
-  where subscription = $1
-    and position in (select position from wanted)
+  where ctid = any (array(
+    select found.ctid
+    from wanted
+    cross join lateral (
+      select p.ctid
+      from {parked} p
+      where p.subscription = $1 and p.position between wanted.position and wanted.position
+      order by p.position
+      offset 0) found))
 ),
 kept_as_stored as (
   insert into {dead} (subscription, position, lane, attempts, reason, error, holds, moved_at, {event})
@@ -21,14 +29,20 @@ kept_as_stored as (
   from wanted e
   cross join clock
   cross join lateral (
-    select {event}
+    (select {event}
     from {parked} p
-    where p.subscription = $1 and p.position = e.position
+    where p.subscription = $1 and p.position between e.position and e.position
+    order by p.position
+    offset 0)
     union all
     select {event}
     from {log} o
     where o.position = e.position
-      and not exists (select from {parked} p where p.subscription = $1 and p.position = e.position)) stored
+      and not exists (
+        select from {parked} p
+        where p.subscription = $1 and p.position between e.position and e.position
+        order by p.position
+        offset 0)) stored
   where e.reason = 'poison_message'
   order by e.position
   returning position

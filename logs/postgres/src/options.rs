@@ -105,23 +105,44 @@ impl Source {
         }
     }
 
-    /// For the hot loop, with plans that stay right while tables grow from nothing to millions of rows.
+    /// For what relays run again and again, with plans that stay right while tables grow from nothing to millions of rows.
     pub(crate) fn pinned(&self) -> PgConnectOptions {
-        if self.pooler { self.plain() } else { self.plain().options(PINNED) }
+        self.with(PINNED.iter().chain(&UNSORTED))
     }
 
-    /// What begins a piece of work behind a pooler, where no setting outlives a transaction.
-    pub(crate) fn opening() -> String {
-        let set = PINNED.iter().map(|(name, value)| format!("; set local {name} = '{value}'"));
-        format!("{BEGIN}{}", set.collect::<String>())
+    /// For what people ask, and wait for: much of it has to be sorted.
+    pub(crate) fn asking(&self) -> PgConnectOptions {
+        self.with(PINNED.iter())
     }
+
+    fn with(&self, settings: impl Iterator<Item = &'static Setting>) -> PgConnectOptions {
+        if self.pooler { self.plain() } else { self.plain().options(settings.copied()) }
+    }
+
+    /// What begins a piece of work on a pinned connection behind a pooler, where no setting outlives a transaction.
+    pub(crate) fn begin_pinned(&self) -> Option<String> {
+        self.pooler.then(|| begin_with(PINNED.iter().chain(&UNSORTED)))
+    }
+
+    /// The same on a connection for what people ask.
+    pub(crate) fn begin_asking(&self) -> Option<String> {
+        self.pooler.then(|| begin_with(PINNED.iter()))
+    }
+}
+
+fn begin_with(settings: impl Iterator<Item = &'static Setting>) -> String {
+    let set = settings.map(|(name, value)| format!("; set local {name} = '{value}'"));
+    format!("{BEGIN}{}", set.collect::<String>())
 }
 
 /// Who waits for a lock must then see what was committed meanwhile: that is not so by default everywhere.
 pub(crate) const BEGIN: &str = "begin isolation level read committed";
 
+/// Name and value.
+type Setting = (&'static str, &'static str);
+
 /// A plan that was made while a table was empty is a scan of the whole table, and stays one while it grows.
-const PINNED: [(&str, &str); 6] = [
+const PINNED: [Setting; 6] = [
     ("default_transaction_isolation", "read committed"),
     ("enable_seqscan", "off"),
     ("enable_bitmapscan", "off"),
@@ -129,3 +150,6 @@ const PINNED: [(&str, &str); 6] = [
     ("jit", "off"),
     ("plan_cache_mode", "force_generic_plan"),
 ];
+
+/// Where several indexes would do, the statements of relays say an order that only one of them has, and without sorting that one is taken.
+const UNSORTED: [Setting; 2] = [("enable_sort", "off"), ("enable_incremental_sort", "off")];

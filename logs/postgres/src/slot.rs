@@ -21,23 +21,31 @@ pub(crate) type Turn<'s> = MutexGuard<'s, Option<PgConnection>>;
 /// A place for one connection. Whoever works with it has it alone.
 pub(crate) struct Slot {
     options: PgConnectOptions,
-    pooler: bool,
+    /// What begins each piece of work, behind a pooler.
+    opening: Option<String>,
     /// The database cluster that this log belongs to, once that is known.
     cluster: Option<String>,
     connection: Mutex<Option<PgConnection>>,
 }
 
 impl Slot {
+    /// For what is not in a hurry.
     pub(crate) fn plain(source: &Source, cluster: Option<&str>) -> Self {
-        Self::new(source.plain(), source.pooler, cluster)
+        Self::new(source.plain(), source.begin_asking(), cluster)
     }
 
+    /// For what relays run again and again.
     pub(crate) fn pinned(source: &Source, cluster: Option<&str>) -> Self {
-        Self::new(source.pinned(), source.pooler, cluster)
+        Self::new(source.pinned(), source.begin_pinned(), cluster)
     }
 
-    fn new(options: PgConnectOptions, pooler: bool, cluster: Option<&str>) -> Self {
-        Self { options, pooler, cluster: cluster.map(str::to_owned), connection: Mutex::new(None) }
+    /// For what people ask.
+    pub(crate) fn asking(source: &Source, cluster: Option<&str>) -> Self {
+        Self::new(source.asking(), source.begin_asking(), cluster)
+    }
+
+    fn new(options: PgConnectOptions, opening: Option<String>, cluster: Option<&str>) -> Self {
+        Self { options, opening, cluster: cluster.map(str::to_owned), connection: Mutex::new(None) }
     }
 
     /// Takes the connection out, and opens one if there is none.
@@ -57,8 +65,8 @@ impl Slot {
             None => self.connect().await?,
         };
         let mut taken = Taken { turn, connection, began: false };
-        if self.pooler {
-            taken.open(Source::opening()).await?;
+        if let Some(opening) = &self.opening {
+            taken.open(opening.clone()).await?;
         }
         Ok(taken)
     }

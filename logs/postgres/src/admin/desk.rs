@@ -28,7 +28,7 @@ struct Desk {
 
 impl Desks {
     pub(crate) fn new(source: &Source, cluster: Option<&str>) -> Self {
-        let desk = || Desk { slot: Slot::pinned(source, cluster), plans: Plans::default() };
+        let desk = || Desk { slot: Slot::asking(source, cluster), plans: Plans::default() };
         Self { first: desk(), second: desk() }
     }
 
