@@ -121,7 +121,7 @@ fn summarise(
     committed: &HashMap<EventId, Instant>,
     heard: &HashMap<EventId, Instant>,
 ) -> Result<Latency> {
-    let histogram = waits::between(committed, heard)?;
+    let histogram = waits::between(committed, heard.iter().map(|(id, at)| (*id, *at)))?;
     let steps = [50, 100, 200, 300, 500, 1_000, 2_000, 5_000, 10_000, 100_000];
     let up_to = |limit: u64| (limit, histogram.count_between(0, limit));
     Ok(Latency {

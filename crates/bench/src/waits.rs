@@ -11,13 +11,13 @@ const SLOWEST: u64 = 600_000_000;
 /// The waits in microseconds, of all events that were both committed and heard of.
 pub(crate) fn between(
     committed: &HashMap<EventId, Instant>,
-    heard: &HashMap<EventId, Instant>,
+    heard: impl IntoIterator<Item = (EventId, Instant)>,
 ) -> Result<Histogram<u64>> {
     let histogram = Histogram::<u64>::new_with_bounds(1, SLOWEST, 3);
     let mut histogram = histogram
         .map_err(|error| Error::new(ErrorKind::Unexpected, "make a histogram").with_source(error))?;
     for (id, at) in heard {
-        if let Some(returned) = committed.get(id) {
+        if let Some(returned) = committed.get(&id) {
             let micros = at.saturating_duration_since(*returned).as_micros();
             histogram.saturating_record(u64::try_from(micros).unwrap_or(u64::MAX).max(1));
         }
@@ -36,13 +36,10 @@ mod tests {
         let now = Instant::now();
         let id = |number| EventId::from_bytes([number; 16]);
         let committed = HashMap::from([(id(1), now), (id(2), now)]);
-        let heard = HashMap::from([
-            (id(1), now + Duration::from_secs(3)),
-            (id(2), now + Duration::from_micros(7)),
-            (id(3), now),
-        ]);
+        let heard =
+            [(id(1), now + Duration::from_secs(3)), (id(2), now + Duration::from_micros(7)), (id(3), now)];
 
-        let waits = between(&committed, &heard).unwrap();
+        let waits = between(&committed, heard).unwrap();
 
         assert_eq!((waits.len(), waits.min()), (2, 7));
         assert!((2_999_000..=3_002_000).contains(&waits.max()), "{}", waits.max());

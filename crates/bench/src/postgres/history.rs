@@ -39,11 +39,14 @@ async fn beside_a_long_history(
     old.fill(plan.history).await?;
     drain(&old, Subscription::new("history"), plan.history).await?;
     let name = format!("{} delivered events of history", plan.history);
-    let conditions = vec![
-        Condition::prepare(young, plan, "as it is").await?,
-        Condition::prepare(&old, plan, &name).await?,
-    ];
-    let measured = measure_in_turns(conditions, plan, tell).await?;
+    let mut conditions = [Condition::new(young, "as it is"), Condition::new(&old, &name)];
+    for round in 0..rounds(plan) {
+        for condition in &mut conditions {
+            tell(&format!("  {}, round {} of {}", condition.name, round + 1, rounds(plan)));
+            condition.observe(plan, round).await?;
+        }
+    }
+    let measured = conditions.map(Condition::measured).into();
     old.close().await?;
     Ok(measured)
 }
@@ -53,15 +56,17 @@ async fn under_a_held_snapshot(
     plan: &Plan,
     tell: &mut impl FnMut(&str),
 ) -> Result<Vec<History>> {
-    tell(&format!("a snapshot held open, under load for {:?}", plan.held));
-    let holder = hold_snapshot(young, plan.held).await?;
     let name = format!("a snapshot held open for {} s under load", plan.held.as_secs());
-    let held = vec![Condition::prepare(young, plan, &name).await?];
-    let mut measured = measure_in_turns(held, plan, tell).await?;
-    holder.rollback().await.map_err(failed("let the snapshot go"))?;
-    let after = vec![Condition::prepare(young, plan, "as it is, after that").await?];
-    measured.extend(measure_in_turns(after, plan, tell).await?);
-    Ok(measured)
+    let mut held = Condition::new(young, &name);
+    let mut after = Condition::new(young, "as it is, right after that");
+    for round in 0..rounds(plan) {
+        tell(&format!("  {name}, and right after that, round {} of {}", round + 1, rounds(plan)));
+        let holder = hold_snapshot(young, plan.held).await?;
+        held.observe(plan, round).await?;
+        holder.rollback().await.map_err(failed("let the snapshot go"))?;
+        after.observe(plan, round).await?;
+    }
+    Ok(vec![held.measured(), after.measured()])
 }
 
 /// Takes a snapshot, and publishes and delivers for so long.
@@ -86,24 +91,8 @@ struct Condition<'s> {
     rates: Vec<f64>,
     p50: Vec<f64>,
     p99: Vec<f64>,
-}
-
-async fn measure_in_turns(
-    mut conditions: Vec<Condition<'_>>,
-    plan: &Plan,
-    tell: &mut impl FnMut(&str),
-) -> Result<Vec<History>> {
-    for round in 0..rounds(plan) {
-        for condition in &mut conditions {
-            tell(&format!("  {}, round {} of {}", condition.name, round + 1, rounds(plan)));
-            condition.observe(plan, round).await?;
-        }
-    }
-    let mut measured = Vec::new();
-    for condition in conditions {
-        measured.push(condition.measured().await?);
-    }
-    Ok(measured)
+    /// The most of all rounds.
+    dead_rows: i64,
 }
 
 fn rounds(plan: &Plan) -> usize {
@@ -111,25 +100,19 @@ fn rounds(plan: &Plan) -> usize {
 }
 
 impl<'s> Condition<'s> {
-    /// Publishes what is drained later, once each round. All that is older is done by then.
-    async fn prepare(shop: &'s Shop, plan: &Plan, name: &str) -> Result<Self> {
-        let name = name.to_owned();
-        let condition = Self { shop, name, rates: Vec::new(), p50: Vec::new(), p99: Vec::new() };
-        for round in 0..rounds(plan) {
-            drain(shop, condition.fresh(round), 0).await?;
-        }
-        shop.fill(plan.events).await?;
-        Ok(condition)
+    fn new(shop: &'s Shop, name: &str) -> Self {
+        let (rates, p50, p99) = (Vec::new(), Vec::new(), Vec::new());
+        Self { shop, name: name.to_owned(), rates, p50, p99, dead_rows: 0 }
     }
 
-    fn fresh(&self, round: usize) -> Subscription {
-        let name = format!("observed-{}-{round}", self.name.replace([' ', ','], "-"));
-        Subscription { start: Start::Now, ..Subscription::new(name) }
-    }
-
-    /// Drains what was published, behind whatever is there already, and measures latency.
+    /// Publishes and drains, behind whatever is there already, and measures latency.
     async fn observe(&mut self, plan: &Plan, round: usize) -> Result<()> {
-        let drained = drain(self.shop, self.fresh(round), plan.events).await?;
+        let name = format!("observed-{}-{round}", self.name.replace([' ', ','], "-"));
+        let fresh = Subscription { start: Start::Now, ..Subscription::new(name) };
+        // Now is before what is published next.
+        drain(self.shop, fresh.clone(), 0).await?;
+        self.shop.fill(plan.events).await?;
+        let drained = drain(self.shop, fresh, plan.events).await?;
         self.rates.push(plan.events as f64 / drained.whole);
         let meter = Meter::new(self.shop, None).await?;
         let duration = plan.duration.min(Duration::from_secs(20));
@@ -137,16 +120,17 @@ impl<'s> Condition<'s> {
         let latency = latency::run(self.shop, None, &meter, load).await?;
         self.p50.push(latency.p50 as f64);
         self.p99.push(latency.p99 as f64);
+        self.dead_rows = self.dead_rows.max(self.shop.dead_rows().await?);
         Ok(())
     }
 
-    async fn measured(self) -> Result<History> {
-        Ok(History {
-            dead_rows: self.shop.dead_rows().await?,
+    fn measured(self) -> History {
+        History {
             condition: self.name,
             drain: median(self.rates),
             p50: median(self.p50),
             p99: median(self.p99),
-        })
+            dead_rows: self.dead_rows,
+        }
     }
 }

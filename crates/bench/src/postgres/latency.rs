@@ -1,31 +1,36 @@
-//! Latency from the moment a commit returned until the destination acknowledged the event, at a steady rate, open loop.
+//! Latency from the moment a commit returned until the destination acknowledged the event, at a steady rate, open loop. Beside it what
+//! the destination and the machine take by themselves: the publisher sends after its commit, without a relay.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
-use posthaste::{Delivery, Entry, EventId, Fault, Position, Result, Sink, Start, Subscription};
+use posthaste::{Delivery, Entry, EventId, Fault, Result, Sink, Start, Subscription};
 use posthaste_envelope::Format;
 use posthaste_kafka::KafkaSink;
-use posthaste_postgres::PostgresLog;
-use posthaste_relay::{Hot, RelayBuilder};
-use sqlx::Row;
-use tokio::sync::{Notify, oneshot};
+use posthaste_relay::{Relay, RelayBuilder};
+use tokio::sync::Notify;
 
 use super::{
     Plan, kafka,
     meter::Meter,
+    publisher::{self, Then},
     report::Latency,
-    shop::{Shop, failed},
+    shop::Shop,
 };
-use crate::{memory::thread_micros, null_sink::Null, waits};
+use crate::{null_sink::Null, waits};
 
 /// How the relay learns of an event.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Way {
+    /// It does not: the publisher sends it by itself, and if it dies before that nobody ever will.
+    Unaided,
     /// It is published in the relay's process, without a key: from memory.
     Hot,
     /// It is published in the relay's process: the bell in the process.
@@ -37,8 +42,11 @@ pub(crate) enum Way {
 }
 
 impl Way {
+    const ALL: [Way; 5] = [Way::Unaided, Way::Hot, Way::Doorbell, Way::Notify, Way::Poll];
+
     fn name(self) -> &'static str {
         match self {
+            Way::Unaided => "no relay: sent by the publisher after its commit",
             Way::Hot => "hot path: from memory, in the process",
             Way::Doorbell => "doorbell in the process",
             Way::Notify => "foreign publisher with NOTIFY",
@@ -60,12 +68,12 @@ const WARM_UP: Duration = Duration::from_secs(5);
 
 impl Load {
     /// How many are published, those to get warm included.
-    fn events(self) -> u64 {
+    pub(super) fn events(self) -> u64 {
         self.warm_up() + u64::from(self.rate) * self.duration.as_secs().max(1)
     }
 
     /// How many of them are not counted.
-    fn warm_up(self) -> u64 {
+    pub(super) fn warm_up(self) -> u64 {
         u64::from(self.rate) * WARM_UP.as_secs()
     }
 }
@@ -73,71 +81,102 @@ impl Load {
 pub(crate) async fn measure(plan: &Plan, meter: &Meter, tell: &mut impl FnMut(&str)) -> Result<Vec<Latency>> {
     let mut measured = Vec::new();
     for rate in &plan.rates {
-        for way in [Way::Hot, Way::Doorbell, Way::Notify, Way::Poll] {
-            tell(&format!("latency at {rate} events/s for {:?}: {}", plan.duration, way.name()));
-            let shop = Shop::open(&plan.database).await?;
-            measured.push(
-                run(
-                    &shop,
-                    plan.brokers.as_deref(),
-                    meter,
-                    Load { way, rate: *rate, duration: plan.duration },
-                )
-                .await?,
-            );
+        let mut rounds: [Vec<Latency>; Way::ALL.len()] = Default::default();
+        // In turns, each round beginning with another way: the machine is not the same from one minute to the next.
+        for round in 0..plan.rounds.max(1) {
+            for step in 0..Way::ALL.len() {
+                let place = (round + step) % Way::ALL.len();
+                let load = Load { way: Way::ALL[place], rate: *rate, duration: plan.duration };
+                tell(&format!("latency at {rate} events/s, round {}: {}", round + 1, load.way.name()));
+                let shop = Shop::open(&plan.database).await?;
+                let latency = run(&shop, plan.brokers.as_deref(), meter, load).await?;
+                tell(&format!("  {latency}"));
+                rounds[place].push(latency);
+            }
         }
+        measured.extend(rounds.iter().filter_map(|rounds| Latency::median(rounds)));
     }
     Ok(measured)
 }
 
 /// One run, to Kafka if there is one.
 pub(crate) async fn run(shop: &Shop, brokers: Option<&str>, meter: &Meter, load: Load) -> Result<Latency> {
-    let Load { way, rate, .. } = load;
     let events = load.events();
-    let inner: Arc<dyn Sink> = match brokers {
-        Some(brokers) => {
-            kafka::create_topic(brokers).await?;
-            Arc::new(KafkaSink::new(&kafka::options(brokers, Format::Posthaste)?)?)
-        }
-        None => Arc::new(Null),
+    let watch = Arc::new(Watch {
+        inner: sink(brokers).await?,
+        wanted: events,
+        delivered: Mutex::default(),
+        done: Notify::new(),
+    });
+    let relay = match load.way {
+        Way::Unaided => None,
+        _ => Some(start_relay(shop, &watch).await?),
     };
-    let watch =
-        Arc::new(Watch { inner, wanted: events, acknowledged: Mutex::default(), done: Notify::new() });
-    // Whatever the log has already is not for it.
-    let fresh = Subscription { start: Start::Now, ..Subscription::new("latency") };
-    let relay =
-        RelayBuilder::new(shop.another().await?).subscribe(fresh, Arc::clone(&watch) as _).start().await?;
+    let then = match (&relay, load.way) {
+        (None, _) => Then::Deliver(Arc::clone(&watch) as _),
+        (Some(relay), Way::Hot) => Then::Dispatch(relay.hot()),
+        (Some(relay), Way::Doorbell) => Then::Ring(relay.hot()),
+        (_, Way::Notify) => Then::Notify(Arc::clone(&shop.log)),
+        (_, Way::Poll | Way::Unaided) => Then::Nothing,
+    };
     let before = meter.start().await?;
-    let published = publish_apart(shop, relay.hot(), load).await?;
+    let published = publisher::publish_apart(shop, then, load).await?;
     watch.done.notified().await;
     let used = meter.stop(before, events).await?;
-    relay.stop().await;
-    let acknowledged = watch.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
-    let each = used.relay_micros.zip(published.micros);
-    let share = each.map(|(all, publisher)| (all - publisher / events as f64) * f64::from(rate) / 1e6);
-    summarise(way, rate, &published.committed, &acknowledged, share)
+    // Without a relay there is nothing but the publisher.
+    let each = used.relay_micros.zip(published.micros).filter(|_| relay.is_some());
+    let share = each.map(|(all, publisher)| (all - publisher / events as f64) * f64::from(load.rate) / 1e6);
+    if let Some(relay) = relay {
+        relay.stop().await;
+    }
+    let delivered = watch.delivered.lock().unwrap_or_else(PoisonError::into_inner);
+    summarise(load, &published.committed, &delivered, share)
 }
 
-/// Notes when the sink behind it had acknowledged an event.
+async fn sink(brokers: Option<&str>) -> Result<Arc<dyn Sink>> {
+    let Some(brokers) = brokers else { return Ok(Arc::new(Null)) };
+    kafka::create_topic(brokers).await?;
+    Ok(Arc::new(KafkaSink::new(&kafka::options(brokers, Format::Posthaste)?)?))
+}
+
+/// So many relays were started; each has a subscription of its own.
+static RELAYS: AtomicU64 = AtomicU64::new(0);
+
+/// A relay that delivers what is published from now on.
+async fn start_relay(shop: &Shop, watch: &Arc<Watch>) -> Result<Relay> {
+    let name = format!("latency-{}", RELAYS.fetch_add(1, Ordering::Relaxed));
+    let fresh = Subscription { start: Start::Now, ..Subscription::new(name) };
+    RelayBuilder::new(shop.another().await?).subscribe(fresh, Arc::clone(watch) as _).start().await
+}
+
+/// Notes when the sink behind it was given an event, and when it had acknowledged it.
 struct Watch {
     inner: Arc<dyn Sink>,
     wanted: u64,
-    acknowledged: Mutex<HashMap<EventId, Instant>>,
+    delivered: Mutex<HashMap<EventId, Span>>,
     done: Notify,
+}
+
+/// From when to when the sink had an event.
+#[derive(Clone, Copy)]
+struct Span {
+    given: Instant,
+    acknowledged: Instant,
 }
 
 #[async_trait]
 impl Sink for Watch {
     async fn deliver(&self, batch: &[Entry], until: Instant) -> Vec<Delivery> {
+        let given = Instant::now();
         let deliveries = self.inner.deliver(batch, until).await;
-        let now = Instant::now();
-        let mut acknowledged = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        let span = Span { given, acknowledged: Instant::now() };
+        let mut delivered = self.delivered.lock().unwrap_or_else(PoisonError::into_inner);
         for (entry, delivery) in batch.iter().zip(&deliveries) {
             if *delivery == Delivery::Delivered {
-                acknowledged.entry(entry.event.id).or_insert(now);
+                delivered.entry(entry.event.id).or_insert(span);
             }
         }
-        if acknowledged.len() as u64 >= self.wanted {
+        if delivered.len() as u64 >= self.wanted {
             self.done.notify_one();
         }
         deliveries
@@ -148,124 +187,23 @@ impl Sink for Watch {
     }
 }
 
-/// When each commit returned, and what publishing took of the processor.
-struct Published {
-    committed: HashMap<EventId, Instant>,
-    micros: Option<f64>,
-}
-
-/// Publishes in a thread of its own, so that what the relay uses can be told from what its publisher uses.
-async fn publish_apart(shop: &Shop, hot: Hot, load: Load) -> Result<Published> {
-    let (connecting, log) = (shop.connect(), Arc::clone(&shop.log));
-    let (done, published) = oneshot::channel();
-    let publishing = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(failed("start a runtime"))?;
-        let committed = runtime.block_on(async {
-            let publisher = Publisher { pool: connecting.await?, log, hot, way: load.way };
-            publisher.run(load).await
-        })?;
-        Ok(Published { committed, micros: thread_micros() })
-    };
-    let thread = std::thread::Builder::new().name("publisher".to_owned());
-    thread.spawn(move || done.send(publishing())).map_err(failed("start a thread"))?;
-    published.await.map_err(failed("publish"))?
-}
-
-struct Publisher {
-    pool: posthaste_postgres::PgPool,
-    log: Arc<PostgresLog>,
-    hot: Hot,
-    way: Way,
-}
-
-impl Publisher {
-    /// Publishes at the given rate, each event on time whether or not the one before has committed. Answers when each commit
-    /// returned, of those that count.
-    async fn run(self, load: Load) -> Result<HashMap<EventId, Instant>> {
-        let this = Arc::new(self);
-        let mut ticks = tokio::time::interval(Duration::from_secs(1) / load.rate);
-        let mut publishing = tokio::task::JoinSet::new();
-        let mut committed = HashMap::new();
-        let mut note = |(number, id, at): (u64, EventId, Instant)| {
-            if number >= load.warm_up() {
-                committed.insert(id, at);
-            }
-        };
-        for number in 0..load.events() {
-            ticks.tick().await;
-            let this = Arc::clone(&this);
-            publishing.spawn(async move { this.publish(number).await });
-            while let Some(Ok(done)) = publishing.try_join_next() {
-                note(done?);
-            }
-        }
-        for done in publishing.join_all().await {
-            note(done?);
-        }
-        Ok(committed)
-    }
-
-    async fn publish(&self, number: u64) -> Result<(u64, EventId, Instant)> {
-        let key = (self.way != Way::Hot).then(|| format!("customer-{:05}", number % 1_000));
-        let row = sqlx::query(
-            "insert into outbox (topic, event_type, key, payload) values ('orders', 'order.placed', $1, $2)
-             returning id::text, position, outbox_lane(key, id)",
-        )
-        .bind(key)
-        .bind(format!("{{\"order\":{number},\"note\":\"{}\"}}", "x".repeat(80)))
-        .fetch_one(&self.pool)
-        .await
-        .map_err(failed("publish"))?;
-        // The insert was its own transaction: it is committed.
-        let returned = Instant::now();
-        let id: &str = row.try_get(0).map_err(failed("publish"))?;
-        let id: EventId = id.parse()?;
-        match self.way {
-            Way::Hot => self.hot.dispatch(&[entry(id, &row, number)?]),
-            Way::Doorbell => self.hot.ring(),
-            Way::Notify => self.log.ring(),
-            Way::Poll => {}
-        }
-        Ok((number, id, returned))
-    }
-}
-
-/// The event as the library would hand it to the hot path.
-fn entry(id: EventId, row: &sqlx::postgres::PgRow, number: u64) -> Result<Entry> {
-    use posthaste::{Event, EventRules, Lane, Payload, Stamp, Timestamp};
-    use posthaste_core::Origin;
-    let payload = Payload::Json(format!("{{\"order\":{number},\"note\":\"{}\"}}", "x".repeat(80)));
-    let draft = Event::of("order.placed").topic("orders").payload(payload);
-    let event = draft.build(&EventRules::default(), Stamp { id, now: Timestamp(0) })?;
-    let lane: i16 = row.try_get(2).map_err(failed("publish"))?;
-    Ok(Entry {
-        position: Position(row.try_get(1).map_err(failed("publish"))?),
-        lane: Lane(u8::try_from(lane).unwrap_or_default()),
-        event,
-        origin: Origin::Log,
-        attempts: 0,
-        blocked: false,
-        delayed: false,
-        defect: None,
-    })
-}
-
 fn summarise(
-    way: Way,
-    rate: u32,
+    load: Load,
     committed: &HashMap<EventId, Instant>,
-    acknowledged: &HashMap<EventId, Instant>,
+    delivered: &HashMap<EventId, Span>,
     cpu_share: Option<f64>,
 ) -> Result<Latency> {
-    let histogram = waits::between(committed, acknowledged)?;
+    let whole = waits::between(committed, delivered.iter().map(|(id, span)| (*id, span.acknowledged)))?;
+    let found = waits::between(committed, delivered.iter().map(|(id, span)| (*id, span.given)))?;
     Ok(Latency {
-        way: way.name().to_owned(),
-        rate,
-        events: histogram.len(),
-        p50: histogram.value_at_quantile(0.5),
-        p99: histogram.value_at_quantile(0.99),
-        max: histogram.max(),
+        way: load.way.name().to_owned(),
+        rate: load.rate,
+        events: whole.len(),
+        p50: whole.value_at_quantile(0.5),
+        p99: whole.value_at_quantile(0.99),
+        max: whole.max(),
+        found_p50: found.value_at_quantile(0.5),
+        found_p99: found.value_at_quantile(0.99),
         cpu_share,
     })
 }

@@ -7,6 +7,7 @@ mod history;
 mod kafka;
 mod latency;
 mod meter;
+mod publisher;
 mod report;
 pub(crate) mod shop;
 mod tax;

@@ -95,14 +95,40 @@ pub struct Latency {
     pub rate: u32,
     /// How many were measured.
     pub events: u64,
-    /// Half were faster.
+    /// Half were faster, in half of the rounds.
     pub p50: u64,
-    /// 99 of 100 were faster.
+    /// 99 of 100 were faster, in half of the rounds.
     pub p99: u64,
-    /// The slowest.
+    /// The slowest of all rounds.
     pub max: u64,
+    /// As `p50`, until the sink was given the event. What an event takes after that is the destination's, but percentiles cannot be
+    /// subtracted.
+    pub found_p50: u64,
+    /// As `p99`, until the sink was given the event.
+    pub found_p99: u64,
     /// What share of one core the relay used, its sink included and publishers not.
     pub cpu_share: Option<f64>,
+}
+
+impl Latency {
+    /// The median of several rounds of one way, but of the slowest the slowest.
+    pub(crate) fn median(rounds: &[Self]) -> Option<Self> {
+        let first = rounds.first()?;
+        let middle =
+            |pick: fn(&Self) -> u64| median(rounds.iter().map(|round| pick(round) as f64).collect()) as u64;
+        let shares: Vec<f64> = rounds.iter().filter_map(|round| round.cpu_share).collect();
+        Some(Self {
+            way: first.way.clone(),
+            rate: first.rate,
+            events: rounds.iter().map(|round| round.events).sum(),
+            p50: middle(|round| round.p50),
+            p99: middle(|round| round.p99),
+            max: rounds.iter().map(|round| round.max).max()?,
+            found_p50: middle(|round| round.found_p50),
+            found_p99: middle(|round| round.found_p99),
+            cpu_share: (!shares.is_empty()).then(|| median(shares)),
+        })
+    }
 }
 
 /// What a condition changes.
@@ -116,7 +142,7 @@ pub struct History {
     pub p50: f64,
     /// 99 of 100 were faster, in half of the rounds.
     pub p99: f64,
-    /// Dead rows in the tables of the outbox after it.
+    /// Dead rows in the tables of the outbox after it, the most of all rounds.
     pub dead_rows: i64,
 }
 
@@ -138,12 +164,8 @@ impl fmt::Display for Report {
         for Crowd { relays, rate } in &self.crowd {
             writeln!(f, "relays    {rate:>10.0} events/s  by {relays} of them")?;
         }
-        for Latency { way, rate, events, p50, p99, max, cpu_share } in &self.latency {
-            writeln!(
-                f,
-                "latency   {p50:>7} µs p50, {p99} µs p99, {max} µs max; {events} events at {rate}/s, {way}{}",
-                share(*cpu_share)
-            )?;
+        for latency in &self.latency {
+            writeln!(f, "latency   {latency}")?;
         }
         for Tax { clients, what, rate } in &self.tax {
             writeln!(f, "publish   {rate:>10.0} tx/s      {clients} at once, an order and {what}")?;
@@ -155,6 +177,18 @@ impl fmt::Display for Report {
             )?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Latency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { way, rate, events, p50, p99, max, found_p50, found_p99, cpu_share } = self;
+        let share = share(*cpu_share);
+        write!(
+            f,
+            "{p50:>7} µs p50, {p99} µs p99, {max} µs max; until the sink had them {found_p50} and {found_p99} µs; \
+             {events} events at {rate}/s, {way}{share}"
+        )
     }
 }
 
