@@ -94,6 +94,8 @@ pub enum Hold {
 pub struct Census {
     /// One for each subscription that the relay serves and the log knows.
     pub subscriptions: Vec<SubscriptionCensus>,
+    /// Whether no other relay has a row, whatever it serves. Not known, and so not said, where there is no subscription.
+    pub alone: bool,
 }
 
 /// How the lanes of one subscription stand.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
 use posthaste_core::{
@@ -198,21 +198,32 @@ fn fresh_entry(event: Event, Spot { position, lane }: Spot) -> Entry {
 impl Inner {
     /// Something was committed that neither this process nor others have heard of.
     pub(crate) fn ring(&self) {
-        self.driver.ring();
-        for hot in self.hot.read().unwrap_or_else(PoisonError::into_inner).iter() {
+        self.ring_elsewhere();
+        for hot in self.hot().iter() {
             hot.ring();
         }
     }
 
+    /// Unless the relay here knows of no other: to ring elsewhere costs the database a transaction, and the relay here hears it once more.
+    fn ring_elsewhere(&self) {
+        if !self.hot().iter().any(Hot::is_alone) {
+            self.driver.ring();
+        }
+    }
+
+    fn hot(&self) -> RwLockReadGuard<'_, Vec<Hot>> {
+        self.hot.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a relay in this process would deliver the event from memory.
     fn takes(&self, event: &Event) -> bool {
-        self.hot.read().unwrap_or_else(PoisonError::into_inner).iter().any(|hot| hot.takes(event))
+        self.hot().iter().any(|hot| hot.takes(event))
     }
 
     /// These were committed, as Posthaste itself saw, and perhaps others with them, which are to be read.
     pub(crate) fn dispatch(&self, entries: &[Entry], others: bool) {
-        self.driver.ring();
-        for hot in self.hot.read().unwrap_or_else(PoisonError::into_inner).iter() {
+        self.ring_elsewhere();
+        for hot in self.hot().iter() {
             hot.dispatch(entries);
             if others {
                 hot.ring();

@@ -66,7 +66,8 @@
 //!
 //! `staged.dispatch()` and `outbox.commit(…)` wake the relay in this process at once, and those in other processes by one `NOTIFY` for
 //! many commits. It is sent after the commit and on a connection of its own, because inside a transaction it would make all
-//! publishers wait for each other. An application without a relay needs nothing more than this.
+//! publishers wait for each other. Where the relay in this process is the only one that is alive, there is no `NOTIFY`. An application
+//! without a relay needs nothing more than this.
 //!
 //! ## Behind a pooler
 //!

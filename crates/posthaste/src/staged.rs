@@ -16,7 +16,8 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Tells the relay in this process to read the log now, and relays in other processes soon, where the database has a bell for that.
+    /// Tells the relay in this process to read the log now, and relays in other processes soon, where the database has a bell for that
+    /// (one that has only just started finds it by polling).
     /// To be called after the commit; harmless before it. It does not wait for anything.
     pub fn dispatch(self) {
         self.outbox.ring();

@@ -1,5 +1,6 @@
 -- $1 names, $2 number of lanes. One row a subscription that is known, and lane, in order. A lane without any line has n null. The holder
--- is the relay of the last line, if that line holds and the relay still has its row.
+-- is the relay of the last line, if that line holds and the relay still has its row. At last, whether only one relay has a row: the one
+-- that asks, as the rows of others whose lease is over were removed before.
 select
   s.name,
   s.generation,
@@ -14,12 +15,14 @@ select
   l.after_position,
   (select last_value from {positions}),
   (select r.relay from {relays} r where r.relay = l.relay and l.kind in ('taken', 'settled')),
-  -- "offset 0": otherwise everything that is parked is read once and put into a hash table.
+  -- "offset 0": otherwise everything that is parked is read once and put into a hash table. The order is that of one index: see blocked.sql.
   exists (select from {parked} p where p.subscription = s.name and p.lane = lanes.lane offset 0)
     or exists (
       select from {dead} d
       where d.subscription = s.name and d.lane = lanes.lane and d.resolution is null and d.holds
-      offset 0)
+      order by d.key, d.position, d.dead_id
+      offset 0),
+  (select count(*) from {relays}) = 1
 from unnest($1::text[]) with ordinality asked (name, place)
 join {subscriptions} s on s.name = asked.name
 cross join generate_series(0, $2 - 1) lanes (lane)

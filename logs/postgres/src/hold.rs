@@ -64,6 +64,7 @@ async fn census(log: &Inner, connection: &mut PgConnection, names: &[String]) ->
         .map_err(failed("take the census"))?;
     let mut census = Census::default();
     for row in &rows {
+        census.alone = get(row, 14)?;
         let name: &str = get(row, 0)?;
         if census.subscriptions.last().is_none_or(|last| last.name != name) {
             census.subscriptions.push(SubscriptionCensus {

@@ -1,5 +1,6 @@
 -- ?1 names as a JSON array, ?2 number of lanes. One row a subscription that is known, and lane, in order. A lane without any line
--- has n null. The holder is the relay of the last line, if that line holds and the relay still has its row.
+-- has n null. The holder is the relay of the last line, if that line holds and the relay still has its row. At last, whether only one
+-- relay has a row: the one that asks, as the rows of others whose lease is over were removed before.
 with recursive lanes(lane) as (
   values (0)
   union all
@@ -22,7 +23,8 @@ select
     or exists (
       select 1
       from "{prefix}_dead" d
-      where d.subscription = s.name and d.lane = lanes.lane and d.resolution is null and d.holds = 1)
+      where d.subscription = s.name and d.lane = lanes.lane and d.resolution is null and d.holds = 1),
+  (select count(*) from "{prefix}_relays") = 1
 from json_each(?1) asked
 cross join "{prefix}_subscriptions" s on s.name = asked.value
 cross join lanes

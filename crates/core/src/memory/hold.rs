@@ -24,8 +24,9 @@ impl MemoryStore {
         self.relays.insert(lease.relay.clone(), row);
         self.relays.retain(|relay, row| *relay == lease.relay || row.held_until >= now);
         let known = lease.subscriptions.iter().filter_map(|name| self.subscriptions.get_key_value(name));
-        let subscriptions = known.map(|(name, row)| self.census(name, row)).collect();
-        Ok(Hold::Alive(Census { subscriptions }))
+        let subscriptions: Vec<_> = known.map(|(name, row)| self.census(name, row)).collect();
+        let alone = self.relays.len() == 1 && !subscriptions.is_empty();
+        Ok(Hold::Alive(Census { subscriptions, alone }))
     }
 
     /// Removes the relay's row.

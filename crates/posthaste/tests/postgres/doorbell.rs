@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use posthaste::Outbox;
+use posthaste::{Outbox, Settings};
 use sqlx::postgres::PgListener;
 use tokio::time::timeout;
 
@@ -41,11 +41,17 @@ async fn what_another_process_publishes_arrives_well_before_the_next_poll() {
 async fn relays_of_two_subscriptions_in_two_processes_hear_of_one_commit() {
     let shop = Fixture::new().await;
     let (here, mut hears) = listening(&shop.outbox);
+    // A short lease, so that each notices the other long before it would poll.
+    let seldom_polling = || Settings { lease: Duration::from_secs(3), ..seldom_polling() };
     let here = shop.start(here.settings(seldom_polling())).await;
     let other = Outbox::open(&shop.database.url()).await.unwrap();
     let (there, mut hears_there) = listening(&other);
     let there = there.listen_as(posthaste::Subscription::new("there")).settings(seldom_polling());
     let there = shop.start(there).await;
+    shop.wait_until("each knows of the other", async || {
+        !here.pulse().is_alone() && !there.pulse().is_alone()
+    })
+    .await;
 
     let began = Instant::now();
     let mut tx = shop.pool.begin().await.unwrap();
@@ -77,6 +83,36 @@ async fn what_is_committed_through_the_outbox_wakes_its_own_relay() {
 
     assert!(began.elapsed() < WELL_BEFORE_A_POLL, "{:?}", began.elapsed());
     relay.stop().await;
+    shop.close().await;
+}
+
+/// A `NOTIFY` is a transaction of its own, and the relay here would read once more for it.
+#[tokio::test]
+async fn an_application_whose_relay_is_the_only_one_tells_nobody_else() {
+    const COMMITS: usize = 20;
+    let shop = Fixture::new().await;
+    let (relay, mut hears) = listening(&shop.outbox);
+    let relay = shop.start(relay.settings(seldom_polling())).await;
+    assert!(relay.pulse().is_alone());
+    let mut others = PgListener::connect_with(&shop.pool).await.unwrap();
+    others.listen("posthaste.outbox").await.unwrap();
+
+    for _ in 0..COMMITS {
+        let mut tx = shop.pool.begin().await.unwrap();
+        let staged = shop.outbox.publish(&mut tx, event("dispatched").key("k")).await.unwrap();
+        tx.commit().await.unwrap();
+        staged.dispatch();
+        let committing = shop.outbox.transaction(&shop.pool, async |tx| tx.publish(event("committed")).await);
+        committing.await.unwrap();
+        next(&mut hears).await;
+        next(&mut hears).await;
+    }
+    sqlx::query("select pg_notify('posthaste.outbox', 'by the test')").execute(&shop.pool).await.unwrap();
+
+    let heard = timeout(WELL_BEFORE_A_POLL, others.recv()).await.expect("the test has rung").unwrap();
+    assert_eq!(heard.payload(), "by the test", "nobody rang before");
+    relay.stop().await;
+    drop(others);
     shop.close().await;
 }
 

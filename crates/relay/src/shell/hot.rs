@@ -5,13 +5,14 @@ use std::sync::{Arc, RwLock};
 use posthaste_core::{Entry, Event, Order, Subscription};
 use tokio::sync::{Notify, mpsc};
 
-use super::complaint::Seldom;
+use super::{complaint::Seldom, pulse::Pulse};
 use crate::metric::Metrics;
 
 /// The hot path into a relay. Cheap to clone; does nothing when the relay is gone.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Hot {
     doors: Arc<RwLock<Vec<Door>>>,
+    pulse: Pulse,
 }
 
 /// The way to one pump.
@@ -25,6 +26,10 @@ struct Door {
 }
 
 impl Hot {
+    pub(super) fn new(pulse: Pulse) -> Self {
+        Self { doors: Arc::default(), pulse }
+    }
+
     /// Something may have been committed: the log is read now instead of at the next poll. Harmless if it was not.
     pub fn ring(&self) {
         for door in self.doors().iter() {
@@ -44,6 +49,13 @@ impl Hot {
     #[must_use]
     pub fn takes(&self, event: &Event) -> bool {
         self.doors().iter().any(|door| door.takes(event))
+    }
+
+    /// Whether this relay knows of no other, so that nobody else needs to be told of a commit. One that has just come is noticed with
+    /// the next renewal of the lease, and finds by polling what is committed until then.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.pulse.is_alone()
     }
 
     /// Whether the relay is gone.

@@ -94,14 +94,14 @@ impl RelayBuilder {
         let renew = Arc::new(Notify::new());
         let names = self.subscriptions.iter().map(|(subscription, _)| subscription.name.clone());
         let tuner = Tuner::new(self.settings.clone(), names.collect());
+        let pulse = Pulse { held: held.clone(), timer };
         let mut relay = Relay {
             pumps: JoinSet::new(),
             loops: JoinSet::new(),
-            hot: Hot::default(),
+            hot: Hot::new(pulse.clone()),
+            pulse,
             log: Arc::clone(&self.log),
             stop,
-            held: held.clone(),
-            timer,
             tuner: tuner.clone(),
             grace: self.settings.grace,
         };
@@ -200,8 +200,7 @@ pub struct Relay {
     hot: Hot,
     log: Arc<dyn Log>,
     stop: watch::Sender<bool>,
-    held: watch::Receiver<Option<Held>>,
-    timer: Timer,
+    pulse: Pulse,
     tuner: Tuner,
     grace: Duration,
 }
@@ -225,13 +224,13 @@ impl Relay {
     /// The id under which the relay holds lanes at present.
     #[must_use]
     pub fn id(&self) -> Option<RelayId> {
-        self.held.borrow().as_ref().map(|held| held.me.clone())
+        self.pulse.id()
     }
 
     /// How it is doing, for whoever watches it.
     #[must_use]
     pub fn pulse(&self) -> Pulse {
-        Pulse { held: self.held.clone(), timer: self.timer }
+        self.pulse.clone()
     }
 
     /// Changes it while it runs.

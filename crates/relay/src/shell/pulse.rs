@@ -27,6 +27,13 @@ impl Pulse {
         self.held.borrow().as_ref().map(|held| held.me.clone())
     }
 
+    /// Whether it knows of no other relay: it has its lease, and when that was last renewed no other one had a row.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        let alone = self.held.borrow().as_ref().is_some_and(|held| held.census.alone);
+        alone && self.lease_left().is_some()
+    }
+
     /// For how much longer it may send before its lease has to be renewed; none if it has no lease, or one that may be over.
     #[must_use]
     pub fn lease_left(&self) -> Option<Duration> {

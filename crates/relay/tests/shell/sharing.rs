@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use posthaste_core::{Fault, RelayId};
-use posthaste_relay::Stopped;
+use posthaste_core::{Fault, RelayId, Subscription};
+use posthaste_relay::{RelayBuilder, Stopped};
 use posthaste_testkit::failing_log::Operation;
 use tokio::time::Instant;
 
@@ -87,6 +87,31 @@ async fn three_relays_try_a_failing_event_no_more_often_than_one() {
     }
 
     assert_eq!(tries, [10, 10]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_relay_knows_whether_it_is_the_only_one() {
+    let stage = Stage::new(8);
+    let (sink, log) = (stage.sink(), Arc::new(TrapLog::new(&stage.log)));
+    let first = stage.relay_over(Arc::clone(&log) as _, Arc::new(sink.clone())).start().await.unwrap();
+    let pulse = first.pulse();
+    assert!(!pulse.is_alone(), "it knows nothing yet");
+    wait_until("it has its lease", || pulse.is_alone()).await;
+
+    let other = RelayBuilder::new(Arc::new(stage.log.clone()));
+    let other = other.subscribe(Subscription::new("another"), Arc::new(sink.clone())).start().await.unwrap();
+    wait_until("it has noticed one that serves something else", || !pulse.is_alone()).await;
+    assert_eq!(other.stop().await, Stopped::Cleanly);
+    wait_until("it has noticed that the other is gone", || pulse.is_alone()).await;
+
+    // Two renewals that nobody answers outlast the lease: others may have come.
+    log.set(Operation::Hold, Trap::Hang);
+    log.set(Operation::Hold, Trap::Hang);
+    wait_until("its lease may be over", || !pulse.is_alone()).await;
+    wait_until("it has renewed its lease", || pulse.is_alone()).await;
+
+    assert_eq!(first.stop().await, Stopped::Cleanly);
+    assert!(!pulse.is_alone(), "it is gone");
 }
 
 // pitfalls D1, D10: the log counts the lease from when it was asked for, not from when the answer arrives

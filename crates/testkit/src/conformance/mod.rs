@@ -133,6 +133,7 @@ macro_rules! log_conformance {
             }
             hold {
                 counts_the_relays_that_serve_a_subscription,
+                tells_a_relay_whether_it_is_the_only_one,
                 tells_only_of_subscriptions_that_are_asked_for_and_known,
                 a_renewed_lease_lasts_longer,
                 enrolling_again_is_renewing,

@@ -24,6 +24,22 @@ pub async fn counts_the_relays_that_serve_a_subscription<S: Subject>(subject: &S
     assert_eq!((relays(SUB), relays("audit")), (Some(2), Some(2)));
 }
 
+pub async fn tells_a_relay_whether_it_is_the_only_one<S: Subject>(subject: &S) {
+    let bench = Bench::subscribed(subject).await;
+    bench.subscribe(&Subscription::new("audit")).await;
+    assert!(alive(bench.hold(&bench.lease("a")).await).alone);
+
+    let audits = Lease { subscriptions: vec!["audit".to_owned()], ..bench.lease("b") };
+    assert!(!alive(bench.hold(&audits).await).alone);
+    assert!(!alive(bench.renew("a").await).alone, "also one that serves something else is another");
+
+    subject.log().leave(&audits.relay).await.expect("leave");
+    assert!(alive(bench.renew("a").await).alone);
+
+    let nobody = Lease { subscriptions: vec!["nobody".to_owned()], ..bench.lease("a") };
+    assert!(!alive(bench.hold(&nobody).await).alone, "nothing is known where no subscription is");
+}
+
 pub async fn tells_only_of_subscriptions_that_are_asked_for_and_known<S: Subject>(subject: &S) {
     let bench = Bench::subscribed(subject).await;
     bench.subscribe(&Subscription::new("audit")).await;
