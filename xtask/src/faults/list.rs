@@ -128,6 +128,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[some_tests("posthaste-relay", "--test machine -- pace::")],
     },
     Fault {
+        name: "an-idle-relay-asks-all-the-time",
+        breaks: "a relay asks as often after an hour of silence as after a moment of it",
+        file: PACE,
+        find: "(silence / PART_OF_SILENCE).clamp(self.min, self.max)",
+        replace: "self.min",
+        caught_by: &[some_tests("posthaste-relay", "--test machine -- pace::")],
+    },
+    Fault {
         name: "a-log-that-fails-is-asked-all-the-time",
         breaks: "a relay whose log cannot be read asks it every few milliseconds, as long as it fails",
         file: PACE,

@@ -1,15 +1,20 @@
-//! Adaptive polling: while events keep coming the next read follows at once or soon; with each empty read the wait grows by half.
+//! Adaptive polling: while events keep coming the next read follows at once or soon; the longer nothing has come, the longer the waits.
 
 use std::time::Duration;
 
 use crate::Moment;
 
+/// What ends a silence is found after at most this part of it, but for the bounds: publishers pause for moments even under load, and what they
+/// publish then should not have to wait for long because of it.
+const PART_OF_SILENCE: u32 = 8;
+
 #[derive(Debug)]
 pub(super) struct Pace {
     min: Duration,
     max: Duration,
-    wait: Duration,
     next: Moment,
+    /// The first read that brought nothing after one that did, or after somebody rang.
+    quiet_since: Option<Moment>,
     /// Somebody rang, and the lanes at the front were not read since.
     unread: bool,
     /// Somebody rang, and what is parked was not read since.
@@ -27,8 +32,8 @@ impl Pace {
         Self {
             min,
             max,
-            wait: min,
             next: Moment::default(),
+            quiet_since: None,
             unread: false,
             unread_parked: false,
             owed: None,
@@ -40,7 +45,6 @@ impl Pace {
     /// Other bounds from now on: who waits longer than is allowed now does not.
     pub(super) fn set_bounds(&mut self, now: Moment, min: Duration, max: Duration) {
         (self.min, self.max) = (min, max);
-        self.wait = self.wait.clamp(min, max);
         self.setback = self.setback.clamp(min, max);
         self.next = self.next.min(now + max);
     }
@@ -66,8 +70,8 @@ impl Pace {
 
     /// Somebody rang: read now, and expect more.
     pub(super) fn ring(&mut self) {
-        self.wait = self.min;
         self.next = Moment::default();
+        self.quiet_since = None;
         (self.unread, self.unread_parked) = (true, true);
     }
 
@@ -78,15 +82,14 @@ impl Pace {
 
     /// A read brought entries; `more` if its limit ended it.
     pub(super) fn found(&mut self, now: Moment, more: bool) {
-        (self.wait, self.setback) = (self.min, self.min);
-        self.next = if more { now } else { now + self.wait };
+        (self.quiet_since, self.setback) = (None, self.min);
+        self.next = if more { now } else { now + self.min };
     }
 
     /// A read brought nothing.
     pub(super) fn found_nothing(&mut self, now: Moment) {
-        self.next = now + self.wait;
-        // By half, so that what comes after a short silence waits at most half as long as that was.
-        self.wait = (self.wait * 3 / 2).min(self.max);
+        let silence = now.since(*self.quiet_since.get_or_insert(now));
+        self.next = now + (silence / PART_OF_SILENCE).clamp(self.min, self.max);
         self.setback = self.min;
     }
 
@@ -112,13 +115,21 @@ mod tests {
         let ms = Duration::from_millis;
         let now = Moment::after(ms(1_000));
         let mut pace = Pace::new(ms(2), ms(10));
-        let mut waits = Vec::new();
-        for _ in 0..6 {
-            pace.found_nothing(now);
-            waits.push(pace.next.since(now));
-        }
-        assert_eq!(waits, [2_000, 3_000, 4_500, 6_750, 10_000, 10_000].map(Duration::from_micros));
+        let wait_after = |pace: &mut Pace, silence: u64| {
+            let at = now + ms(silence);
+            pace.found_nothing(at);
+            pace.next.since(at)
+        };
+        let silences = [0, 2, 15, 16, 24, 40, 79, 80, 1_000];
+        let waits = silences.map(|silence| wait_after(&mut pace, silence).as_micros());
+        assert_eq!(waits, [2_000, 2_000, 2_000, 2_000, 3_000, 5_000, 9_875, 10_000, 10_000]);
 
+        pace.ring();
+        assert_eq!(
+            [0, 40].map(|silence| wait_after(&mut pace, silence)),
+            [2, 5].map(ms),
+            "a ring ends it too"
+        );
         pace.found(now, false);
         assert_eq!(pace.next, now + ms(2));
         pace.found(now, true);
@@ -163,7 +174,7 @@ mod tests {
         assert!(pace.is_due(now + ms(100), true, false), "only what is parked was read");
         pace.begin(true, false);
         pace.found_nothing(now + ms(100));
-        assert_eq!(pace.wake_at(), now + ms(700));
+        assert_eq!(pace.wake_at(), now + ms(500), "as if it had not been made");
     }
 
     #[test]
@@ -191,13 +202,15 @@ mod tests {
         let ms = Duration::from_millis;
         let now = Moment::after(ms(1_000));
         let mut pace = Pace::new(ms(2), ms(10_000));
-        (0..30).for_each(|_| pace.found_nothing(now));
-        assert_eq!(pace.next, now + ms(10_000));
-
-        pace.set_bounds(now, ms(5), ms(20));
-        assert_eq!(pace.next, now + ms(20));
+        let later = now + ms(80_000);
         pace.found_nothing(now);
-        assert_eq!(pace.next, now + ms(20));
+        pace.found_nothing(later);
+        assert_eq!(pace.next, later + ms(10_000));
+
+        pace.set_bounds(later, ms(5), ms(20));
+        assert_eq!(pace.next, later + ms(20));
+        pace.found_nothing(later);
+        assert_eq!(pace.next, later + ms(20));
         pace.found(now, false);
         assert_eq!(pace.next, now + ms(5));
     }
