@@ -10,7 +10,7 @@ use crate::{
     PostgresOptions,
     error::failed,
     migrate::{Found, KNOWN_VERSION, nothing_there},
-    options::Source,
+    options::{Purpose, Source},
     row::get,
     slot::{Slot, cluster},
     statements::{Bound, Place, Statements, once},
@@ -27,7 +27,7 @@ pub async fn adopt(url: &str, options: PostgresOptions) -> Result<u64> {
     let place = Place::new(options.schema.as_deref(), &options.prefix)?;
     let source = Source::parse(url, &options)?;
     let statements = Statements::of(&place);
-    let slot = Slot::pinned(&source, None);
+    let slot = Slot::new(&source, Purpose::Relaying, None);
     let mut connection = slot.take().await?;
     connection.begin().await?;
     lock_place(&statements, &place, &mut connection).await?;

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 
 use crate::{
     error::failed,
-    options::Source,
+    options::{Purpose, Source},
     slot::Slot,
     statements::{Place, Statements},
 };
@@ -90,7 +90,7 @@ impl Bell {
 
 impl Ringing {
     async fn run(self, rung: std::sync::Weak<Rung>) {
-        let slot = Slot::plain(&self.source, None);
+        let slot = Slot::new(&self.source, Purpose::Any, None);
         let mut traffic = Traffic::new(Instant::now());
         loop {
             let Some(bell) = rung.upgrade() else { return };
@@ -189,7 +189,9 @@ impl Listening {
     }
 
     async fn listen(&self) -> Result<PgListener> {
-        let pool = PgPoolOptions::new().max_connections(1).connect_lazy_with(self.source.plain());
+        let pool = PgPoolOptions::new()
+            .max_connections(1)
+            .connect_lazy_with(self.source.connect_options(Purpose::Any));
         let mut listener = PgListener::connect_with(&pool).await.map_err(failed("listen"))?;
         listener.ignore_pool_close_event(true);
         listener.listen(&self.channel).await.map_err(failed("listen"))?;

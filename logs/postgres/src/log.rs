@@ -20,7 +20,7 @@ use crate::{
     doorbell::{self, Bell},
     hold,
     migrate::{Found, KNOWN_VERSION, migrate, nothing_there},
-    options::{PostgresOptions, Source},
+    options::{PostgresOptions, Purpose, Source},
     prune, read,
     slot::{Slot, Slots, check_cluster, cluster},
     statements::{Bound, Place, Statements},
@@ -79,7 +79,7 @@ impl Readers {
         if let Some(slot) = slots.get(name) {
             return Arc::clone(slot);
         }
-        let slot = Slot::pinned(&self.source, Some(&self.cluster));
+        let slot = Slot::new(&self.source, Purpose::Reading, Some(&self.cluster));
         let slot = Arc::new(ReadingSlot { slot, memory: Mutex::default() });
         slots.insert(name.to_owned(), Arc::clone(&slot));
         slot
@@ -96,7 +96,7 @@ impl PostgresLog {
         let place = Place::new(options.schema.as_deref(), &options.prefix)?;
         let source = Source::parse(url, &options)?;
         let statements = Statements::of(&place);
-        let first = Slot::plain(&source, None);
+        let first = Slot::new(&source, Purpose::Any, None);
         let mut connection = first.take().await?;
         // Looked at first without a lock: most of the time there is nothing to migrate.
         let mut found = Found::find(&mut connection, &place).await?;
@@ -112,12 +112,14 @@ impl PostgresLog {
         let inner = Inner {
             readers: Readers { source: source.clone(), cluster: ours.clone(), slots: Mutex::default() },
             appenders: Slots::new(source.clone(), known),
-            hold: Slot::pinned(&source, known),
-            upkeep: Slot::pinned(&source, known),
+            hold: Slot::new(&source, Purpose::Relaying, known),
+            upkeep: Slot::new(&source, Purpose::Relaying, known),
             desks: Desks::new(&source, known),
             pruned_to: AtomicI64::new(0),
             bell: Bell::new(&source, &place, &statements),
-            pool: PgPoolOptions::new().max_connections(POOL_SIZE).connect_lazy_with(source.plain()),
+            pool: PgPoolOptions::new()
+                .max_connections(POOL_SIZE)
+                .connect_lazy_with(source.connect_options(Purpose::Any)),
             statements,
             place,
             layout,

@@ -154,7 +154,7 @@ mod tests {
     use sqlx::ConnectOptions;
 
     use super::*;
-    use crate::options::{PostgresOptions, Source};
+    use crate::options::{PostgresOptions, Purpose, Source};
 
     /// Who waits for the lock has looked before, and a server process remembers that there was nothing.
     #[tokio::test]
@@ -162,8 +162,8 @@ mod tests {
         const SCHEMA: &str = "t_made_meanwhile";
         let place = Place::new(Some(SCHEMA), "outbox").unwrap();
         let source = Source::parse(&posthaste_services::postgres_url(), &PostgresOptions::default()).unwrap();
-        let mut looks = source.pinned().connect().await.unwrap();
-        let mut makes = source.pinned().connect().await.unwrap();
+        let mut looks = source.connect_options(Purpose::Relaying).connect().await.unwrap();
+        let mut makes = source.connect_options(Purpose::Relaying).connect().await.unwrap();
         run(&mut makes, format!("drop schema if exists {SCHEMA} cascade")).await.unwrap();
 
         run(&mut looks, "begin".to_owned()).await.unwrap();

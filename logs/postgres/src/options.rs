@@ -95,44 +95,39 @@ impl Source {
         format!("{}:{}/{database}", self.base.get_host(), self.base.get_port())
     }
 
-    /// For the application and for what is not in a hurry.
-    pub(crate) fn plain(&self) -> PgConnectOptions {
+    pub(crate) fn connect_options(&self, purpose: Purpose) -> PgConnectOptions {
         if self.pooler {
             // A pooler may give the next statement to another server session, which knows nothing of the first.
             self.base.clone().statement_cache_capacity(0).extra_float_digits(None)
         } else {
-            self.base.clone()
+            self.base.clone().options(purpose.settings())
         }
     }
 
-    /// For what relays run again and again, with plans that stay right while tables grow from nothing to millions of rows.
-    pub(crate) fn pinned(&self) -> PgConnectOptions {
-        self.with(PINNED.iter().chain(&UNSORTED))
-    }
-
-    /// For what people ask, and wait for: much of it has to be sorted.
-    pub(crate) fn asking(&self) -> PgConnectOptions {
-        self.with(PINNED.iter())
-    }
-
-    fn with(&self, settings: impl Iterator<Item = &'static Setting>) -> PgConnectOptions {
-        if self.pooler { self.plain() } else { self.plain().options(settings.copied()) }
-    }
-
-    /// What begins a piece of work on a pinned connection behind a pooler, where no setting outlives a transaction.
-    pub(crate) fn begin_pinned(&self) -> Option<String> {
-        self.pooler.then(|| begin_with(PINNED.iter().chain(&UNSORTED)))
-    }
-
-    /// The same on a connection for what people ask.
-    pub(crate) fn begin_asking(&self) -> Option<String> {
-        self.pooler.then(|| begin_with(PINNED.iter()))
+    /// What begins each piece of work behind a pooler, where no setting outlives a transaction.
+    pub(crate) fn opening(&self, purpose: Purpose) -> Option<String> {
+        let set = purpose.settings().map(|(name, value)| format!("; set local {name} = '{value}'"));
+        self.pooler.then(|| format!("{BEGIN}{}", set.collect::<String>()))
     }
 }
 
-fn begin_with(settings: impl Iterator<Item = &'static Setting>) -> String {
-    let set = settings.map(|(name, value)| format!("; set local {name} = '{value}'"));
-    format!("{BEGIN}{}", set.collect::<String>())
+/// What a connection is for. Each purpose has the settings of those before it, and more.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    /// The application's, and what is not in a hurry: as the server has it.
+    Any,
+    /// What people ask, and wait for: much of it has to be sorted.
+    Asking,
+    /// What relays run again and again, with plans that stay right while tables grow from nothing to millions of rows.
+    Relaying,
+    /// The hot loop.
+    Reading,
+}
+
+impl Purpose {
+    fn settings(self) -> impl Iterator<Item = Setting> {
+        [&PINNED[..], &UNSORTED, &UNSYNCED].into_iter().take(self as usize).flatten().copied()
+    }
 }
 
 /// Who waits for a lock must then see what was committed meanwhile: that is not so by default everywhere.
@@ -153,3 +148,7 @@ const PINNED: [Setting; 6] = [
 
 /// Where several indexes would do, the statements of relays say an order that only one of them has, and without sorting that one is taken.
 const UNSORTED: [Setting; 2] = [("enable_sort", "off"), ("enable_incremental_sort", "off")];
+
+/// Of 32 reads that find something one has to write, because the sequence that numbers snapshots counts on: it would wait for the disk. What
+/// stands on such a number is committed later, and reaches the disk together with it.
+const UNSYNCED: [Setting; 1] = [("synchronous_commit", "off")];

@@ -2,12 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use sqlx::{
-    AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, Row, postgres::PgConnectOptions,
-};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, Row};
 
 use crate::{
-    options::{PostgresOptions, Source},
+    options::{PostgresOptions, Purpose, Source},
     statements::{Place, Statements},
 };
 
@@ -126,10 +124,10 @@ struct Bench {
 }
 
 impl Bench {
-    async fn new(name: &str, settings: fn(&Source) -> PgConnectOptions) -> Self {
+    async fn new(name: &str, purpose: Purpose) -> Self {
         let url = posthaste_services::postgres_url();
         let source = Source::parse(&url, &PostgresOptions::default()).unwrap();
-        let mut connection = settings(&source).connect().await.unwrap();
+        let mut connection = source.connect_options(purpose).connect().await.unwrap();
         let schema = format!("t_plans_{name}");
         let migrations = crate::migrations(Some(&schema), "outbox", Some(64)).unwrap();
         // Left by a test that failed.
@@ -273,7 +271,7 @@ fn reads_a_subscription(plan: &[String], place: usize) -> bool {
 
 #[tokio::test]
 async fn plans_made_on_empty_tables_stay_right_while_they_grow() {
-    let mut bench = Bench::new("empty", Source::pinned).await;
+    let mut bench = Bench::new("empty", Purpose::Relaying).await;
     let prepared = bench.prepare(&HOT).await;
     bench.check(&prepared, "nothing known").await;
     bench.fill().await;
@@ -283,7 +281,7 @@ async fn plans_made_on_empty_tables_stay_right_while_they_grow() {
 
 #[tokio::test]
 async fn plans_made_on_tables_that_are_known_to_be_empty_stay_right_while_they_grow() {
-    let mut bench = Bench::new("known", Source::pinned).await;
+    let mut bench = Bench::new("known", Purpose::Relaying).await;
     bench.gather("analyze").await;
     let prepared = bench.prepare(&HOT).await;
     bench.check(&prepared, "known to be empty").await;
@@ -295,7 +293,7 @@ async fn plans_made_on_tables_that_are_known_to_be_empty_stay_right_while_they_g
 /// Somebody counted them while everything was under way, or gone. What people wait for is planned again when they are counted again.
 #[tokio::test]
 async fn what_relays_run_is_right_where_pages_are_known_and_no_rows() {
-    let mut bench = Bench::new("pages", Source::pinned).await;
+    let mut bench = Bench::new("pages", Purpose::Relaying).await;
     bench.fill().await;
     let pages = "update pg_class set reltuples = 0, relpages = pg_relation_size(oid) / 8192
                  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'i')";
@@ -307,12 +305,12 @@ async fn what_relays_run_is_right_where_pages_are_known_and_no_rows() {
 
 #[tokio::test]
 async fn what_relays_run_is_right_with_statistics_that_are_missing_fresh_or_stale() {
-    right_whatever_the_statistics_say(Bench::new("relays", Source::pinned).await, &HOT).await;
+    right_whatever_the_statistics_say(Bench::new("relays", Purpose::Relaying).await, &HOT).await;
 }
 
 #[tokio::test]
 async fn what_people_ask_is_right_with_statistics_that_are_missing_fresh_or_stale() {
-    right_whatever_the_statistics_say(Bench::new("people", Source::asking).await, &AWAITED).await;
+    right_whatever_the_statistics_say(Bench::new("people", Purpose::Asking).await, &AWAITED).await;
 }
 
 async fn right_whatever_the_statistics_say(mut bench: Bench, statements: &[&str]) {
@@ -339,7 +337,7 @@ async fn right_whatever_the_statistics_say(mut bench: Bench, statements: &[&str]
 
 #[tokio::test]
 async fn what_is_counted_is_counted_in_an_index() {
-    let mut bench = Bench::new("counted", Source::asking).await;
+    let mut bench = Bench::new("counted", Purpose::Asking).await;
     bench.fill().await;
     let mut names = COUNTED.map(|(name, _)| name).to_vec();
     names.dedup();
@@ -361,7 +359,7 @@ async fn what_is_counted_is_counted_in_an_index() {
 
 #[tokio::test]
 async fn publishing_looks_things_up_by_indexes_under_anybodys_settings() {
-    let mut bench = Bench::new("publishing", Source::plain).await;
+    let mut bench = Bench::new("publishing", Purpose::Any).await;
     bench.fill().await;
     let prepared = bench.prepare(&PUBLISHING).await;
     bench.check(&prepared, "without statistics").await;
@@ -372,7 +370,7 @@ async fn publishing_looks_things_up_by_indexes_under_anybodys_settings() {
 
 #[tokio::test]
 async fn a_look_that_finds_nothing_reads_a_handful_of_pages_of_a_large_log() {
-    let mut bench = Bench::new("idle", Source::pinned).await;
+    let mut bench = Bench::new("idle", Purpose::Relaying).await;
     bench.prepare(&HOT).await;
     bench.fill().await;
     let now: String = sqlx::query_scalar("select pg_current_snapshot()::text")

@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::{
     error::failed,
-    options::{BEGIN, Source},
+    options::{BEGIN, Purpose, Source},
 };
 
 /// The right to a slot's connection, whether there is one or not.
@@ -29,23 +29,13 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// For what is not in a hurry.
-    pub(crate) fn plain(source: &Source, cluster: Option<&str>) -> Self {
-        Self::new(source.plain(), source.begin_asking(), cluster)
-    }
-
-    /// For what relays run again and again.
-    pub(crate) fn pinned(source: &Source, cluster: Option<&str>) -> Self {
-        Self::new(source.pinned(), source.begin_pinned(), cluster)
-    }
-
-    /// For what people ask.
-    pub(crate) fn asking(source: &Source, cluster: Option<&str>) -> Self {
-        Self::new(source.asking(), source.begin_asking(), cluster)
-    }
-
-    fn new(options: PgConnectOptions, opening: Option<String>, cluster: Option<&str>) -> Self {
-        Self { options, opening, cluster: cluster.map(str::to_owned), connection: Mutex::new(None) }
+    pub(crate) fn new(source: &Source, purpose: Purpose, cluster: Option<&str>) -> Self {
+        Self {
+            options: source.connect_options(purpose),
+            opening: source.opening(purpose),
+            cluster: cluster.map(str::to_owned),
+            connection: Mutex::new(None),
+        }
     }
 
     /// Takes the connection out, and opens one if there is none.
@@ -121,7 +111,7 @@ impl Slots {
         if let Some(slot) = slots.get(name) {
             return Arc::clone(slot);
         }
-        let slot = Arc::new(Slot::pinned(&self.source, self.cluster.as_deref()));
+        let slot = Arc::new(Slot::new(&self.source, Purpose::Relaying, self.cluster.as_deref()));
         slots.insert(name.to_owned(), Arc::clone(&slot));
         slot
     }

@@ -21,6 +21,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         caught_by: &[some("--test postgres -- windows::")],
     },
     Fault {
+        name: "postgres-reads-wait-for-the-disk",
+        breaks: "each 32nd read that finds something waits until its number is on the disk, and so do the events it finds",
+        file: "logs/postgres/src/log.rs",
+        find: "Purpose::Reading",
+        replace: "Purpose::Relaying",
+        caught_by: &[some("--test postgres -- crash::no_read")],
+    },
+    Fault {
         name: "postgres-late-events-first",
         breaks: "late events go before what lies before them (rule 5)",
         file: "logs/postgres/sql/batch_late.sql",

@@ -11,7 +11,7 @@ use posthaste_core::Result;
 
 use crate::{
     error::failed,
-    options::Source,
+    options::{Purpose, Source},
     slot::{Slot, Taken},
 };
 
@@ -28,7 +28,7 @@ struct Desk {
 
 impl Desks {
     pub(crate) fn new(source: &Source, cluster: Option<&str>) -> Self {
-        let desk = || Desk { slot: Slot::asking(source, cluster), plans: Plans::default() };
+        let desk = || Desk { slot: Slot::new(source, Purpose::Asking, cluster), plans: Plans::default() };
         Self { first: desk(), second: desk() }
     }
 

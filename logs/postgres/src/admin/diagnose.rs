@@ -8,7 +8,9 @@ use posthaste_core::{Clock, Finding, Result, SystemClock, index_names};
 use sqlx::{PgConnection, postgres::PgRow};
 
 use super::count;
-use crate::{error::failed, log::Inner, migrate::MIGRATIONS, row::get, slot::Slot, statements::once};
+use crate::{
+    error::failed, log::Inner, migrate::MIGRATIONS, options::Purpose, row::get, slot::Slot, statements::once,
+};
 
 /// The oldest version that has what the log needs.
 const OLDEST: i32 = 130_000;
@@ -26,7 +28,7 @@ const SKEW: Duration = Duration::from_secs(2);
 const FEW_ROWS: u64 = 10_000;
 
 pub(super) async fn diagnose(log: &Inner) -> Result<Vec<Finding>> {
-    let slot = Slot::plain(&log.source, Some(&log.readers.cluster));
+    let slot = Slot::new(&log.source, Purpose::Any, Some(&log.readers.cluster));
     let mut connection = slot.take().await?;
     let settings = Settings::ask(log, &mut connection).await?;
     let mut findings = settings.findings();
@@ -206,7 +208,7 @@ impl Skew {
 /// Two connections that are open at once and meet the same server process have a pooler before them. (The other way round nothing is
 /// sure: a pooler may have had two free.)
 async fn pooler(log: &Inner) -> Result<Finding> {
-    let slots = [0, 1].map(|_| Slot::plain(&log.source, Some(&log.readers.cluster)));
+    let slots = [0, 1].map(|_| Slot::new(&log.source, Purpose::Any, Some(&log.readers.cluster)));
     let mut processes = Vec::new();
     for slot in &slots {
         let mut connection = slot.take().await?;

@@ -8,6 +8,7 @@ use std::{
 use posthaste_core::{Appended, Log, Page, Read};
 use posthaste_postgres::PostgresLog;
 use posthaste_services::postgres::StopMode;
+use tokio::time::timeout;
 
 use crate::{
     cluster::Cluster,
@@ -161,6 +162,24 @@ async fn a_clean_restart_voids_nothing() {
 
     assert_eq!(walk.settle(&page.end).await, [Appended::Done; LANES as usize]);
     assert_eq!(walk.drain().await, [2]);
+}
+
+/// A sequence writes with each 32nd number it gives. Commits wait here for a standby that is not there, as they would for a slow disk.
+#[tokio::test]
+async fn no_read_waits_for_the_disk() {
+    let mut cluster = Cluster::start().await;
+    let log = cluster.log().await;
+    cluster.publish().await;
+    cluster.run("alter system set synchronous_standby_names = 'nobody'").await;
+    cluster.restart(StopMode::Fast);
+    let read = everything();
+
+    for _ in 0..2 * 32 {
+        let page = timeout(Duration::from_secs(30), again(|| log.read(&read))).await.expect("it waits");
+        assert_eq!(positions(&page.entries), [1]);
+    }
+    let waits = timeout(Duration::from_millis(200), cluster.publish()).await;
+    assert!(waits.is_err(), "a commit does wait");
 }
 
 #[tokio::test]
