@@ -7,7 +7,7 @@
       then (
         select coalesce(bit_or(1::bigint << l.lane), 0)
         from generate_series(0, 63) l (lane)
-        where exists (select from {parked} p where p.subscription = $1 and p.lane = l.lane offset 0)
+        where exists (select from {parked} p where p.subscription = $1 and p.lane = l.lane order by p.due_at offset 0)
           or exists (
             select from {dead} d
             where d.subscription = $1 and d.lane = l.lane and d.resolution is null and d.holds

@@ -16,7 +16,7 @@ select
   (select last_value from {positions}),
   (select r.relay from {relays} r where r.relay = l.relay and l.kind in ('taken', 'settled')),
   -- "offset 0": otherwise everything that is parked is read once and put into a hash table. The order is that of one index: see blocked.sql.
-  exists (select from {parked} p where p.subscription = s.name and p.lane = lanes.lane offset 0)
+  exists (select from {parked} p where p.subscription = s.name and p.lane = lanes.lane order by p.due_at offset 0)
     or exists (
       select from {dead} d
       where d.subscription = s.name and d.lane = lanes.lane and d.resolution is null and d.holds

@@ -22,22 +22,32 @@ stops(lane, key, position) as materialized (
     k.lane,
     k.key,
     least(
-      (select min(p.position)
-        from {parked} p
-        where p.subscription = $2 and p.lane = k.lane and p.key = k.key and not p.delayed and p.due_at > (select now from clock)),
+      (select min(waiting.position)
+        from (
+          select p.position
+          from {parked} p
+          where p.subscription = $2 and p.lane = k.lane and p.key = k.key and not p.delayed and p.due_at > (select now from clock)
+          order by p.due_at, p.position
+          offset 0) waiting),
       case when $3 then (
-        select min(d.position)
+        select d.position
         from {dead} d
-        where d.subscription = $2 and d.lane = k.lane and d.key = k.key and d.resolution is null and d.holds)
+        where d.subscription = $2 and d.lane = k.lane and d.key = k.key and d.resolution is null and d.holds
+        order by d.position, d.dead_id
+        limit 1)
       end)
   from keys k
 ),
 going(position) as materialized (
-  (select p.position
+  (select due.position
     from stops s
-    join {parked} p on p.subscription = $2 and p.lane = s.lane and p.key = s.key
-    where p.due_at <= (select now from clock)
-      and (s.position is null or p.position < s.position)
+    cross join lateral (
+      select p.position
+      from {parked} p
+      where p.subscription = $2 and p.lane = s.lane and p.key = s.key and p.due_at <= (select now from clock)
+        and (s.position is null or p.position < s.position)
+      order by p.delayed, p.due_at, p.position
+      offset 0) due
   union all
   select due.position
     from generate_series(0, 63) lanes (lane)

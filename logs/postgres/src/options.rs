@@ -96,11 +96,12 @@ impl Source {
     }
 
     pub(crate) fn connect_options(&self, purpose: Purpose) -> PgConnectOptions {
-        if self.pooler {
+        match purpose {
             // A pooler may give the next statement to another server session, which knows nothing of the first.
-            self.base.clone().statement_cache_capacity(0).extra_float_digits(None)
-        } else {
-            self.base.clone().options(purpose.settings())
+            _ if self.pooler => self.base.clone().statement_cache_capacity(0).extra_float_digits(None),
+            // Poolers refuse settings, and would refuse none of them as well.
+            Purpose::Any => self.base.clone(),
+            _ => self.base.clone().options(purpose.settings()),
         }
     }
 
@@ -150,5 +151,6 @@ const PINNED: [Setting; 6] = [
 const UNSORTED: [Setting; 2] = [("enable_sort", "off"), ("enable_incremental_sort", "off")];
 
 /// Of 32 reads that find something one has to write, because the sequence that numbers snapshots counts on: it would wait for the disk. What
-/// stands on such a number is committed later, and reaches the disk together with it.
+/// stands on such a number is committed later, and reaches the disk together with it. A number that nothing stood on when the server crashed
+/// may be given again.
 const UNSYNCED: [Setting; 1] = [("synchronous_commit", "off")];

@@ -261,12 +261,14 @@ fn scanned(line: &str) -> Option<&'static str> {
     LARGE.into_iter().find(|large| reads && *large == table)
 }
 
-/// Whether the scan in this line of a plan goes through all that one subscription has, as below a merge join. With more than one condition
-/// there would be a second bracket. Whether the subscription has anything at all is an `exists` of its own, right below an InitPlan, which
-/// ends at the first row; no statement here gathers rows in one.
+/// Whether the scan in this line of a plan goes through all that one subscription has, as below a merge join, or to look for the lowest
+/// position. With more than one condition there would be a second bracket. Whether the subscription has anything at all is an `exists` of
+/// its own, right below an InitPlan, which ends at the first row; no statement here gathers rows in one.
 fn reads_a_subscription(plan: &[String], place: usize) -> bool {
-    let condition = plan.get(place + 1).is_some_and(|next| next.contains("Index Cond: (subscription = "));
-    condition && !plan[..place].last().is_some_and(|above| above.contains("InitPlan"))
+    let condition = plan.get(place + 1).map(String::as_str).unwrap_or_default();
+    let all = condition.contains("Index Cond: (subscription = ");
+    let lowest = condition.contains("(position IS NOT NULL)") && !condition.contains("(lane = ");
+    lowest || all && !plan[..place].last().is_some_and(|above| above.contains("InitPlan"))
 }
 
 #[tokio::test]

@@ -80,9 +80,12 @@ impl Reading<'_> {
             let row = self.ask_standing(connection).await?;
             return Ok(Standing::decode(&row)?.map(|standing| (standing, None)));
         }
-        if let Some(opened) = self.remembered(window) {
+        if let Some((opened, incarnation)) = self.remembered(window) {
             let row = self.ask_standing(connection).await?;
-            return Ok(Standing::decode(&row)?.map(|standing| (standing, Some(opened))));
+            let Some(standing) = Standing::decode(&row)? else { return Ok(None) };
+            if standing.incarnation == incarnation {
+                return Ok(Some((standing, Some(opened))));
+            }
         }
         let Some((standing, row)) = self.ask_open(connection, window).await? else { return Ok(None) };
         if window.to.is_some() && !get::<bool>(&row, 10)? {
@@ -100,9 +103,11 @@ impl Reading<'_> {
         self.slot.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remembered(&self, window: &Window) -> Option<Opened> {
+    /// The window if its bounds are known, and from which incarnation of the server.
+    fn remembered(&self, window: &Window) -> Option<(Opened, u128)> {
         let to = window.to.as_ref()?;
-        Some(Opened { to: to.clone(), bounds: self.memory().bounds(&window.from, to)? })
+        let (bounds, incarnation) = self.memory().bounds(&window.from, to)?;
+        Some((Opened { to: to.clone(), bounds }, incarnation))
     }
 
     async fn ask_standing(&self, connection: &mut PgConnection) -> Result<PgRow> {
@@ -168,7 +173,7 @@ impl Reading<'_> {
                 Snapshot::fresh(number, text, standing.incarnation)
             }
         };
-        self.memory().remember(&window.from, &to, &bounds);
+        self.memory().remember(&window.from, &to, &bounds, standing.incarnation);
         Ok(Some(Opened { to, bounds }))
     }
 

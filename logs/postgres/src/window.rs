@@ -73,10 +73,19 @@ impl Bounds {
 /// What is remembered of the windows of one subscription, so that it need not be asked again. Nothing here is needed.
 #[derive(Default)]
 pub(crate) struct Memory {
-    known: Vec<(Snapshot, Snapshot, Bounds)>,
+    known: Vec<Known>,
     empty: Option<Empty>,
     /// How large entries are, about.
     size: usize,
+}
+
+/// A window, and its bounds.
+struct Known {
+    from: Snapshot,
+    to: Snapshot,
+    bounds: Bounds,
+    /// In which incarnation of the server: a crash may take numbers of snapshots back, and then another window has this one's.
+    incarnation: u128,
 }
 
 /// Behind a snapshot nothing was there when another one was taken.
@@ -94,16 +103,19 @@ pub(crate) struct Empty {
 const KEPT: usize = 8;
 
 impl Memory {
-    pub(crate) fn bounds(&self, from: &Snapshot, to: &Snapshot) -> Option<Bounds> {
-        self.known.iter().find(|(f, t, _)| f == from && t == to).map(|(_, _, bounds)| bounds.clone())
+    /// The bounds of a window, and in which incarnation of the server they were found.
+    pub(crate) fn bounds(&self, from: &Snapshot, to: &Snapshot) -> Option<(Bounds, u128)> {
+        let known = self.known.iter().find(|known| known.from == *from && known.to == *to)?;
+        Some((known.bounds.clone(), known.incarnation))
     }
 
-    pub(crate) fn remember(&mut self, from: &Snapshot, to: &Snapshot, bounds: &Bounds) {
-        self.known.retain(|(f, t, _)| f != from || t != to);
+    pub(crate) fn remember(&mut self, from: &Snapshot, to: &Snapshot, bounds: &Bounds, incarnation: u128) {
+        self.known.retain(|known| known.from != *from || known.to != *to);
         if self.known.len() == KEPT {
             self.known.remove(0);
         }
-        self.known.push((from.clone(), to.clone(), bounds.clone()));
+        let (from, to, bounds) = (from.clone(), to.clone(), bounds.clone());
+        self.known.push(Known { from, to, bounds, incarnation });
     }
 
     pub(crate) fn nothing_behind(&self, from: &Snapshot) -> Option<&Empty> {

@@ -164,7 +164,6 @@ impl Machine {
     #[must_use]
     pub fn wake_at(&self) -> Option<Moment> {
         [
-            Some(self.pace.wake_at()),
             self.next_due,
             self.circuit.wake_at(),
             self.rate.wake_at(),
@@ -173,6 +172,7 @@ impl Machine {
             Some(self.next_move),
         ]
         .into_iter()
+        .chain(self.pace.wake_at())
         .chain(self.lanes.values().map(HeldLane::rests_until))
         .flatten()
         .filter(|at| *at > self.polled)

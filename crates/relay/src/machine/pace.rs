@@ -64,8 +64,8 @@ impl Pace {
     }
 
     /// When to wake for it: also somebody who rang has to wait for a log that has just failed.
-    pub(super) fn wake_at(&self) -> Moment {
-        self.owed.map_or(self.next, |at| at.min(self.next)).max(self.held_off_until)
+    pub(super) fn wake_at(&self) -> [Option<Moment>; 2] {
+        [Some(self.next), self.owed].map(|at| Some(at?.max(self.held_off_until)))
     }
 
     /// Somebody rang: read now, and expect more.
@@ -96,6 +96,7 @@ impl Pace {
     /// A read failed: wait longer each time, whoever rings.
     pub(super) fn failed(&mut self, now: Moment) {
         self.next = now + self.setback;
+        self.quiet_since = None;
         self.setback = (self.setback * 2).min(self.max);
         self.held_off_until = self.next;
     }
@@ -109,6 +110,10 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn wakes_at(pace: &Pace) -> Moment {
+        pace.wake_at().into_iter().flatten().min().unwrap()
+    }
 
     #[test]
     fn waits_grow_while_nothing_comes_and_start_over_when_something_does() {
@@ -167,14 +172,14 @@ mod tests {
         pace.read_by(now + ms(150));
         pace.found_nothing(now);
 
-        assert_eq!(pace.wake_at(), now + ms(100), "the read under way may not have seen it");
+        assert_eq!(wakes_at(&pace), now + ms(100), "the read under way may not have seen it");
         assert!(!pace.is_due(now + ms(99), true, true) && pace.is_due(now + ms(100), true, false));
         assert!(!pace.is_due(now + ms(100), false, true), "no lane can be read");
         pace.begin(false, true);
         assert!(pace.is_due(now + ms(100), true, false), "only what is parked was read");
         pace.begin(true, false);
         pace.found_nothing(now + ms(100));
-        assert_eq!(pace.wake_at(), now + ms(500), "as if it had not been made");
+        assert_eq!(wakes_at(&pace), now + ms(500), "as if it had not been made");
     }
 
     #[test]
@@ -187,14 +192,14 @@ mod tests {
             pace.ring();
             pace.failed(now);
             pace.ring();
-            waits.push(pace.wake_at().since(now));
-            now = pace.wake_at();
+            waits.push(wakes_at(&pace).since(now));
+            now = wakes_at(&pace);
         }
         assert_eq!(waits, [2, 4, 8, 10, 10].map(ms));
 
         pace.found_nothing(now);
         pace.failed(now);
-        assert_eq!(pace.wake_at(), now + ms(2), "one that succeeded ends it");
+        assert_eq!(wakes_at(&pace), now + ms(2), "one that succeeded ends it");
     }
 
     #[test]

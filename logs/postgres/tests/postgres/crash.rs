@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::{
     cluster::Cluster,
     fixture::{LANES, everything},
-    walk::{Walk, again, positions},
+    walk::{Walk, again, behind_last, positions},
 };
 
 /// More than PostgreSQL hands out by itself while it starts.
@@ -149,6 +149,44 @@ async fn what_was_known_to_be_empty_before_a_crash_is_looked_at_again() {
     panic!("ids are not handed out again");
 }
 
+/// A relay remembers where a window ends, and after a crash another window has the same numbers.
+#[tokio::test]
+async fn what_is_remembered_of_a_window_is_void_after_a_crash() {
+    for _ in 0..CRASHES {
+        let mut cluster = Cluster::start().await;
+        let log = cluster.log().await;
+        let mut walk = Walk::take(&log, "a").await;
+        cluster.publish().await;
+        assert_eq!(walk.drain().await, [1]);
+        cluster.publish().await;
+        // More numbers than the sequence has on the disk.
+        let stored = walk.next_read(1_000);
+        let mut remembered = Page::default();
+        for _ in 0..64 {
+            remembered = log.read(&stored).await.unwrap();
+        }
+        cluster.restart(StopMode::Immediate);
+        let new = [cluster.publish().await, cluster.publish().await];
+
+        // Another relay comes to the same number, settles a part of that window, and is gone.
+        let other = PostgresLog::open(&cluster.url(), Cluster::options()).await.unwrap();
+        let mut walk = Walk::take(&other, "b").await;
+        let mut page = walk.read(1).await;
+        while page.end.to < remembered.end.to {
+            page = walk.read(1).await;
+        }
+        if page.end.to > remembered.end.to {
+            continue;
+        }
+        assert_eq!(walk.settle(&behind_last(&page)).await, [Appended::Done; LANES as usize]);
+
+        assert_eq!(positions(&page.entries), [2]);
+        assert_eq!(Walk::take(&log, "a").await.drain().await, new);
+        return;
+    }
+    panic!("numbers are not given again");
+}
+
 #[tokio::test]
 async fn a_clean_restart_voids_nothing() {
     let mut cluster = Cluster::start().await;
@@ -170,6 +208,7 @@ async fn no_read_waits_for_the_disk() {
     let mut cluster = Cluster::start().await;
     let log = cluster.log().await;
     cluster.publish().await;
+    log.read(&everything()).await.unwrap();
     cluster.run("alter system set synchronous_standby_names = 'nobody'").await;
     cluster.restart(StopMode::Fast);
     let read = everything();
