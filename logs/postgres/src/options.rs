@@ -99,7 +99,7 @@ impl Source {
         match purpose {
             // A pooler may give the next statement to another server session, which knows nothing of the first.
             _ if self.pooler => self.base.clone().statement_cache_capacity(0).extra_float_digits(None),
-            // Poolers refuse settings, and would refuse none of them as well.
+            // Also a list of no settings would be sent, and PgBouncer refuses it.
             Purpose::Any => self.base.clone(),
             _ => self.base.clone().options(purpose.settings()),
         }

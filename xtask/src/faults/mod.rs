@@ -13,6 +13,7 @@ mod list_jobs;
 mod list_kafka;
 mod list_log;
 mod list_postgres;
+mod list_publishing;
 mod list_running;
 mod list_server;
 mod list_sqlite;
@@ -85,6 +86,7 @@ fn all_faults() -> impl Iterator<Item = &'static Fault> {
         list_log::FAULTS,
         list_sqlite::FAULTS,
         list_postgres::FAULTS,
+        list_publishing::FAULTS,
         list_cli::FAULTS,
         list_dashboard::FAULTS,
         list_running::FAULTS,
