@@ -18,10 +18,13 @@ use super::{
 };
 use crate::median;
 
-/// A round is cut into slices, taken in turns, and each turn begins with another kind: what else the machine and its disk do, and what
-/// the kind before leaves behind, falls on all alike.
-const SLICES: usize = 6;
+/// A round is cut into slices, taken in turns, so that what else the machine and its disk do falls on all kinds alike.
+const SLICES: usize = Kind::ALL.len();
 const SLICE: Duration = Duration::from_millis(500);
+
+/// The order of the first turn. In each turn after it every kind is followed by the next one in its place, so that in a round each kind
+/// comes once behind every other: what one leaves behind falls on all alike too.
+const ORDER: [usize; SLICES] = [0, 5, 1, 4, 2, 3];
 
 pub(crate) async fn measure(shop: &Shop, rounds: usize) -> Result<Vec<Tax>> {
     let outbox = shop.outbox().await?;
@@ -29,8 +32,8 @@ pub(crate) async fn measure(shop: &Shop, rounds: usize) -> Result<Vec<Tax>> {
     for clients in [1, 8] {
         let mut rates: [Vec<f64>; Kind::ALL.len()] = Default::default();
         for turn in 0..rounds.max(1) * SLICES {
-            for step in 0..Kind::ALL.len() {
-                let kind = (turn + step) % Kind::ALL.len();
+            for first in ORDER {
+                let kind = (first + turn) % SLICES;
                 rates[kind].push(publish(shop, &outbox, Kind::ALL[kind], clients).await?);
             }
         }
