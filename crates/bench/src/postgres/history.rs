@@ -43,7 +43,7 @@ async fn beside_a_long_history(
     for round in 0..rounds(plan) {
         for condition in &mut conditions {
             tell(&format!("  {}, round {} of {}", condition.name, round + 1, rounds(plan)));
-            condition.observe(plan, round).await?;
+            tell(&condition.observe(plan, round).await?);
         }
     }
     let measured = conditions.map(Condition::measured).into();
@@ -62,9 +62,9 @@ async fn under_a_held_snapshot(
     for round in 0..rounds(plan) {
         tell(&format!("  {name}, and right after that, round {} of {}", round + 1, rounds(plan)));
         let holder = hold_snapshot(young, plan.held).await?;
-        held.observe(plan, round).await?;
+        tell(&held.observe(plan, round).await?);
         holder.rollback().await.map_err(failed("let the snapshot go"))?;
-        after.observe(plan, round).await?;
+        tell(&after.observe(plan, round).await?);
     }
     Ok(vec![held.measured(), after.measured()])
 }
@@ -105,15 +105,16 @@ impl<'s> Condition<'s> {
         Self { shop, name: name.to_owned(), rates, p50, p99, dead_rows: 0 }
     }
 
-    /// Publishes and drains, behind whatever is there already, and measures latency.
-    async fn observe(&mut self, plan: &Plan, round: usize) -> Result<()> {
+    /// Publishes and drains, behind whatever is there already, and measures latency. Answers what came of it in words.
+    async fn observe(&mut self, plan: &Plan, round: usize) -> Result<String> {
         let name = format!("observed-{}-{round}", self.name.replace([' ', ','], "-"));
         let fresh = Subscription { start: Start::Now, ..Subscription::new(name) };
         // Now is before what is published next.
         drain(self.shop, fresh.clone(), 0).await?;
         self.shop.fill(plan.events).await?;
         let drained = drain(self.shop, fresh, plan.events).await?;
-        self.rates.push(plan.events as f64 / drained.whole);
+        let rate = plan.events as f64 / drained.whole;
+        self.rates.push(rate);
         let meter = Meter::new(self.shop, None).await?;
         let duration = plan.duration.min(Duration::from_secs(20));
         let load = Load { way: Way::Doorbell, rate: RATE, duration };
@@ -121,7 +122,7 @@ impl<'s> Condition<'s> {
         self.p50.push(latency.p50 as f64);
         self.p99.push(latency.p99 as f64);
         self.dead_rows = self.dead_rows.max(self.shop.dead_rows().await?);
-        Ok(())
+        Ok(format!("    {rate:.0} events/s; {latency}"))
     }
 
     fn measured(self) -> History {
