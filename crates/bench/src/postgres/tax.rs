@@ -22,8 +22,8 @@ use crate::median;
 const SLICES: usize = Kind::ALL.len();
 const SLICE: Duration = Duration::from_millis(500);
 
-/// The order of the first turn. In each turn after it every kind is followed by the next one in its place, so that in a round each kind
-/// comes once behind every other: what one leaves behind falls on all alike too.
+/// The order of the first turn. In each turn after it every place is the next kind's. As the steps from one place to the next are all
+/// different, each kind comes once a round behind every other, but for where two turns meet: what one leaves behind falls on all alike.
 const ORDER: [usize; SLICES] = [0, 5, 1, 4, 2, 3];
 
 pub(crate) async fn measure(shop: &Shop, rounds: usize) -> Result<Vec<Tax>> {
